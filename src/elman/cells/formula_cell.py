@@ -1,0 +1,166 @@
+"""A cell from a formula: it owns the matrices, the formula says what to do with them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+import torch
+from torch import nn
+from torch.nn.functional import linear
+
+from elman.cells.cell import Cell
+from elman.errors import ModelError
+from elman.formula import Formula, Gates, Node, State, equations
+from elman.formula.symbols import topological
+from elman.shapes import Tensor
+
+
+class Formulaic(Cell[State]):
+    """A cell whose R is a formula. Executors read it through these six things and nothing else:
+    ``formula``, ``widths``, ``project``, ``affine``, ``matrices`` and ``units``."""
+
+    formula: Formula
+    widths: Mapping[str, int]  # of each gate (they have one width) and each state, by name
+
+    @abstractmethod
+    def project(self, x: Tensor) -> tuple[Tensor, ...]:
+        """All gates of x side by side (…, G·H), then the formula's masks, each (…, H)."""
+
+    @abstractmethod
+    def affine(self) -> tuple[Tensor, Tensor | None]:
+        """The W and b of ``project``, for kernels that multiply by W themselves."""
+
+    @abstractmethod
+    def matrices(self) -> Sequence[Tensor]:
+        """The recurrent matrix of each product: (its results side by side, width of its operand)."""
+
+    @abstractmethod
+    def units(self) -> Sequence[Tensor]:
+        """The per-unit parameters (H,), in the order of the formula's names."""
+
+    def initial(self, like: Tensor) -> State:
+        rows = like.shape[0]
+        return State(**{n: like.new_zeros(rows, self.widths[n]) for n in self.formula.states})
+
+    def step(self, state: State, x: tuple[Tensor, ...]) -> State:
+        gates, *masks = x
+        each = gates.chunk(len(self.formula.gates), dim=-1)
+        return self.formula(each, _Products(self), state, self.units(), masks)
+
+    def output(self, state: State) -> Tensor:
+        return cast(Tensor, getattr(state, self.formula.output))
+
+    def equations(self) -> list[str]:
+        """The formula, typeset in Unicode."""
+        return equations(self.formula)
+
+
+class _Products:
+    """The ``U`` of a formula on tensors: matrices that multiply the same vector do so in one product."""
+
+    def __init__(self, cell: Formulaic) -> None:
+        self._cell = cell
+        self._results: dict[str, Tensor] = {}
+
+    def __getattr__(self, name: str) -> Callable[[Tensor], Tensor]:
+        def multiply(operand: Tensor) -> Tensor:
+            if name not in self._results:
+                self._multiply(name, operand)
+            return self._results[name]
+
+        return multiply
+
+    def _multiply(self, name: str, operand: Tensor) -> None:
+        cell = self._cell
+        for product, matrix in zip(cell.formula.trace.products, cell.matrices(), strict=True):
+            if name in product.names:
+                widths = [cell.widths[n] for n in product.names]
+                parts = linear(operand, matrix).split(widths, dim=-1)
+                self._results.update(zip(product.names, parts, strict=True))
+
+    def __call__(self, operand: Tensor) -> Gates:
+        return Gates(**{gate: getattr(self, gate)(operand) for gate in self._cell.formula.gates})
+
+
+class FormulaCell(Formulaic):
+    """A cell with parameters of its own: W x + b for the gates, a matrix U for each product.
+
+    ``bias`` gives every gate one bias (not two, as torch and cuDNN have). ``widths`` says which states
+    are not ``hidden_size`` wide. Initialisation: W Glorot uniform, U orthogonal gate by gate
+    (``orthogonal=False``: uniform in ±1/√H), biases zero, per-unit parameters as the formula says.
+    """
+
+    def __init__(
+        self,
+        formula: Formula,
+        input_size: int,
+        hidden_size: int,
+        *,
+        bias: bool = True,
+        orthogonal: bool = True,
+        widths: Mapping[str, int] | None = None,
+    ) -> None:
+        super().__init__()
+        gates, names = formula.gates, (*formula.states, *formula.gates)
+        self.widths = {**dict.fromkeys(names, hidden_size), **(widths or {})}
+        if min(input_size, *self.widths.values()) < 1:
+            raise ModelError(f"sizes must be positive, got {input_size} -> {dict(self.widths)}")
+        self.formula, self.input_size = formula, input_size
+        self.output_size = self.widths[formula.output]
+        self.W = nn.Parameter(torch.empty(len(gates) * hidden_size, input_size))
+        self.b = nn.Parameter(torch.zeros(len(gates) * hidden_size)) if bias else None
+        self.U = nn.ParameterList(torch.empty(shape) for shape in self._shapes(hidden_size))
+        first = formula.parameters.values()
+        self.p = nn.ParameterList(torch.full((hidden_size,), value) for value in first)
+        for block in self.W.data.chunk(len(gates)):
+            nn.init.xavier_uniform_(block)
+        for product, matrix in zip(formula.trace.products, self.U, strict=True):
+            for block in matrix.data.split([self.widths[n] for n in product.names]):
+                if orthogonal:
+                    nn.init.orthogonal_(block)
+                else:
+                    nn.init.uniform_(block, -(hidden_size**-0.5), hidden_size**-0.5)
+
+    def _shapes(self, hidden_size: int) -> list[tuple[int, int]]:
+        def width(a: Node) -> int:
+            """Of an operand: pointwise, so that of any state in it."""
+            states = [i.args[1] for i in topological([a]) if i.op == "input" and i.args[0] == "s"]
+            gates = any(i.op == "input" and i.args[0] in "xr" for i in topological([a]))
+            return hidden_size if gates or not states else self.widths[states[0]]
+
+        return [
+            (sum(self.widths[n] for n in product.names), width(product.operand))
+            for product in self.formula.trace.products
+        ]
+
+    def start_bias(self, gate: str, value: float) -> None:
+        """Let the bias of ``gate`` start at ``value``; a cell without biases has nothing to start."""
+        if self.b is not None:
+            blocks = self.b.data.chunk(len(self.formula.gates))
+            nn.init.constant_(blocks[self.formula.gates.index(gate)], value)
+
+    def project(self, x: Tensor) -> tuple[Tensor, ...]:
+        return (linear(x, self.W, self.b),)
+
+    def affine(self) -> tuple[Tensor, Tensor | None]:
+        return self.W, self.b
+
+    def matrices(self) -> Sequence[Tensor]:
+        return list(self.U)
+
+    def units(self) -> Sequence[Tensor]:
+        return list(self.p)
+
+    def equations(self) -> list[str]:
+        return equations(self.formula, bias=self.b is not None)
+
+    def extra_repr(self) -> str:
+        states = ", ".join(f"{n}={self.widths[n]}" for n in self.formula.states)
+        return f"{self.input_size} -> {states}"
+
+
+def parameter_count(module: nn.Module) -> int:
+    """How many numbers are trained."""
+    return sum(p.numel() for p in module.parameters() if p.requires_grad)

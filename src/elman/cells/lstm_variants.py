@@ -1,0 +1,102 @@
+"""LSTMs with peepholes, coupled gates, a projection, or layer normalisation."""
+
+from __future__ import annotations
+
+from elman.cells.formula_cell import FormulaCell
+from elman.cells.lstm import LSTM
+from elman.errors import ModelError
+from elman.formula import Gates, Matrices, State, formula, mean, rsqrt, sigmoid, tanh
+
+
+@formula(gates="i f z o", states="h c", parameters="i f o")
+def peephole(x: Gates, U: Matrices, s: State, p: Gates) -> State:
+    i, f, z, o = x + U(s.h)
+    c = sigmoid(f + p.f * s.c) * s.c + sigmoid(i + p.i * s.c) * tanh(z)
+    return State(h=sigmoid(o + p.o * c) * tanh(c), c=c)
+
+
+class PeepholeLSTM(LSTM):
+    """The gates look at the memory, unit by unit (Gers & Schmidhuber 2000).
+
+    i, f = σ(W x + U h + p ⊙ c + b)    o = σ(W_o x + U_o h + p_o ⊙ c' + b_o)
+    """
+
+    formula = peephole
+
+
+@formula(gates="f z o", states="h c")
+def coupled(x: Gates, U: Matrices, s: State) -> State:
+    f, z, o = x + U(s.h)
+    f = sigmoid(f)
+    c = f * s.c + (1 - f) * tanh(z)
+    return State(h=sigmoid(o) * tanh(c), c=c)
+
+
+class CoupledLSTM(LSTM):
+    """What is forgotten is what is written: one gate for both (Greff et al. 2017).
+
+    c' = f ⊙ c + (1 - f) ⊙ z
+    """
+
+    formula = coupled
+
+
+@formula(gates="i f z o", states="h c")
+def projected(x: Gates, U: Matrices, s: State) -> State:
+    i, f, z, o = x + U(s.h)
+    c = sigmoid(f) * s.c + sigmoid(i) * tanh(z)
+    return State(h=U.h(sigmoid(o) * tanh(c)), c=c)
+
+
+class ProjectedLSTM(FormulaCell):
+    """Memory and hidden state of different sizes (Sak et al. 2014): h' = U_h (o ⊙ tanh(c'))."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        *,
+        cell_size: int,
+        bias: bool = True,
+        orthogonal: bool = True,
+        forget_bias: float = 1.0,
+    ) -> None:
+        if hidden_size > cell_size:
+            raise ModelError(
+                f"a projection makes h smaller than c, but hidden_size is {hidden_size} "
+                f"and cell_size {cell_size}"
+            )
+        widths = {"h": hidden_size}
+        super().__init__(
+            projected, input_size, cell_size, bias=bias, orthogonal=orthogonal, widths=widths
+        )
+        self.start_bias("f", forget_bias)
+
+
+GAINS = {"gi": 1.0, "gf": 1.0, "gz": 1.0, "go": 1.0, "gc": 1.0}
+SHIFTS = {"bi": 0.0, "bf": 1.0, "bz": 0.0, "bo": 0.0, "bc": 0.0}
+
+
+@formula(gates="i f z o", states="h c", parameters=GAINS | SHIFTS)
+def normed(x: Gates, U: Matrices, s: State, p: Gates) -> State:
+    def norm(a, gain, shift):  # type: ignore[no-untyped-def]
+        a = a - mean(a)
+        return gain * (a * rsqrt(mean(a * a) + 1e-5)) + shift
+
+    i, f, z, o = x + U(s.h)
+    i, f = sigmoid(norm(i, p.gi, p.bi)), sigmoid(norm(f, p.gf, p.bf))
+    z, o = tanh(norm(z, p.gz, p.bz)), sigmoid(norm(o, p.go, p.bo))
+    c = f * s.c + i * z
+    return State(h=o * tanh(norm(c, p.gc, p.bc)), c=c)
+
+
+class NormedLSTM(FormulaCell):
+    """Layer normalisation of every gate and of the memory that is shown (Ba et al. 2016).
+
+    i, f, o = σ(N(W x + U h))    z = tanh(N(W_z x + U_z h))
+    c' = f ⊙ c + i ⊙ z           h' = o ⊙ tanh(N(c'))
+    N(a) = g ⊙ (a - mean a) / √(var a + ε) + b, with g and b of its own each time; so W x needs no bias.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, *, orthogonal: bool = True) -> None:
+        super().__init__(normed, input_size, hidden_size, bias=False, orthogonal=orthogonal)

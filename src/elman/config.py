@@ -1,0 +1,247 @@
+"""TOML, ``--set a.b=c`` and JSON to frozen dataclasses, and back.
+
+A configuration is a dataclass of bool, int, float, str, Path, Literal, tuple, dict, Optional,
+dataclasses and unions of these. Of a union of dataclasses, each with a field
+``kind: Literal["its name"]``, the key ``kind`` chooses one; its name alone stands for its defaults.
+A ``__post_init__`` may refuse values by a ConfigError that begins with the name of the field.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from elman.errors import ConfigError
+
+T = TypeVar("T")
+
+_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
+def read(cls: type[T], path: str | Path, overrides: Iterable[str] = ()) -> T:
+    """The configuration in a TOML file, with ``a.b=c`` overrides applied."""
+    stored = _parse(Path(path))
+    data = stored
+    for text in overrides:
+        data = override(data, text)
+    try:
+        return build(cls, data)
+    except ConfigError as error:
+        # The file is to blame only for what it says by itself.
+        file = f"{path}: " if _complaint(cls, stored) == str(error) else ""
+        raise ConfigError(f"{file}{error}") from None
+
+
+def build(cls: type[T], data: Mapping[str, object]) -> T:
+    """A ``cls`` from plain data, every key and value checked."""
+    return cast(T, _value(cls, data, ""))
+
+
+def override(data: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """``data`` with one ``a.b=c`` applied; ``c`` is read as TOML, or else as a text."""
+    key, equals, value = text.partition("=")
+    path = [part.strip() for part in key.split(".")]
+    if not equals or not all(path):
+        raise ConfigError(f"{text!r} does not set a key; write it as training.lr=0.01")
+    return _put(data, path, _literal(value.strip()), text)
+
+
+def plain(config: Any) -> Any:
+    """What JSON can hold of a configuration: ``build(cls, plain(config)) == config``."""
+    if is_dataclass(config):
+        return {f.name: plain(getattr(config, f.name)) for f in fields(config) if f.init}
+    if isinstance(config, Mapping):
+        return {key: plain(value) for key, value in config.items()}
+    if isinstance(config, tuple | list):
+        return [plain(value) for value in config]
+    return str(config) if isinstance(config, Path) else config
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: byte {error.start + 1} is not UTF-8") from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        what, _, place = str(error).rpartition(" (at ")
+        found = re.match(r"line (\d+)", place)
+        line = int(found[1]) if found else text.count("\n") + 1
+        raise ConfigError(f"{path}:{line}: {what} (TOML)") from None
+
+
+def _complaint(cls: type[object], data: Mapping[str, Any]) -> str:
+    try:
+        build(cls, data)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def _put(data: Mapping[str, Any], path: list[str], value: object, text: str) -> dict[str, Any]:
+    first, *rest = path
+    if not rest:
+        return {**data, first: value}
+    inner = data.get(first, {})
+    if not isinstance(inner, Mapping):
+        raise ConfigError(f"{text!r} cannot be set: {first!r} is {inner!r}, not a table")
+    return {**data, first: _put(inner, rest, value, text)}
+
+
+def _literal(text: str) -> object:
+    try:
+        found = tomllib.loads(f"x = {text}")
+    except tomllib.TOMLDecodeError:
+        # TOML wants a digit before the point; people do not.
+        return float(text) if re.fullmatch(r"[+-]?\.\d+", text) else text
+    value = found.get("x")
+    return value if len(found) == 1 and isinstance(value, int | float | str | list | dict) else text
+
+
+def _value(kind: Any, value: Any, where: str) -> Any:
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        return _union(get_args(kind), value, where)
+    if origin is Literal:
+        if not any(value == a and type(value) is type(a) for a in get_args(kind)):
+            raise ConfigError(f"{where} is {value!r}; it may be {_expected(kind)}")
+        return value
+    if is_dataclass(kind):
+        return _dataclass(kind, value, where)
+    if origin is tuple:
+        return _tuple(kind, value, where)
+    if origin is dict and isinstance(value, Mapping):
+        return {k: _value(get_args(kind)[1], v, _join(where, str(k))) for k, v in value.items()}
+    return _scalar(kind, value, where)
+
+
+def _scalar(kind: Any, value: Any, where: str) -> Any:
+    if kind is Path and isinstance(value, str | Path):
+        return Path(value)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        if abs(value) < 1 << 1023:
+            return float(value)
+    elif kind in _NAMES and type(value) is kind:
+        return value
+    raise ConfigError(f"{where} is {value!r}; expected {_expected(kind)}")
+
+
+def _tuple(kind: Any, value: Any, where: str) -> tuple[Any, ...]:
+    inner = get_args(kind)
+    if not isinstance(value, list | tuple):
+        raise ConfigError(f"{where} is {value!r}; expected {_expected(kind)}")
+    if inner[-1] is Ellipsis:
+        inner = inner[:1] * len(value)
+    if len(inner) != len(value):
+        raise ConfigError(f"{where} is {plain(value)!r}; expected {_expected(kind)}")
+    return tuple(
+        _value(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(inner, value, strict=True))
+    )
+
+
+def _union(options: tuple[Any, ...], value: Any, where: str) -> Any:
+    some = [option for option in options if option is not types.NoneType]
+    optional = len(some) < len(options)
+    classes = [option for option in some if is_dataclass(option)]
+    if len(classes) > 1 and isinstance(value, Mapping):
+        return _chosen({str(_kind(cls)): cls for cls in classes}, value, where)
+    for cls in classes:
+        if isinstance(value, str) and value == _kind(cls):
+            return _value(cls, {"kind": value}, where)
+    if optional and value is None:
+        return None
+    for option in some:
+        try:
+            return _value(option, value, where)
+        except ConfigError:
+            if len(some) == 1 and value != "none":
+                raise
+    if optional and value == "none":
+        return None  # TOML has no word for nothing
+    raise ConfigError(f"{where} is {value!r}; expected {_either(map(_expected, options))}")
+
+
+def _chosen(kinds: Mapping[str, Any], table: Mapping[str, Any], where: str) -> Any:
+    for kind, cls in kinds.items():
+        if table.get("kind") == kind:
+            return _value(cls, table, where)
+    given = f"is {table['kind']!r}" if "kind" in table else "is missing"
+    raise ConfigError(f"{_join(where, 'kind')} {given}; it may be {_either(map(repr, kinds))}")
+
+
+def _kind(cls: Any) -> str | None:
+    """The name by which a union's ``kind`` chooses a dataclass."""
+    names = get_args(get_type_hints(cls).get("kind"))
+    return str(names[0]) if names else None
+
+
+def _dataclass(cls: Any, value: Any, where: str) -> Any:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{where or 'the configuration'} is {value!r}; expected a table")
+    hints = get_type_hints(cls)
+    known = {f.name: f for f in fields(cls) if f.init}
+    for key in value:
+        if key not in known:
+            raise ConfigError(
+                f"unknown key {_join(where, str(key))!r}; {_suggestion(str(key), hints, known)}"
+            )
+    for name, f in known.items():
+        if name not in value and f.default is MISSING and f.default_factory is MISSING:
+            raise ConfigError(
+                f"missing key {_join(where, name)!r}; expected {_expected(hints[name])}"
+            )
+    values = {key: _value(hints[key], item, _join(where, key)) for key, item in value.items()}
+    try:
+        return cls(**values)
+    except ConfigError as error:
+        raise ConfigError(_join(where, str(error))) from None
+
+
+def _suggestion(key: str, hints: Mapping[str, Any], known: Iterable[str]) -> str:
+    names = sorted(known)
+    near = difflib.get_close_matches(key, names, 1)
+    inside = [f"{name}.{key}" for name in names if key in _fields_in(hints[name])]
+    if near or inside:
+        return f"did you mean {(near or inside)[0]!r}?"
+    return f"it may be {_either(map(repr, names))}"
+
+
+def _fields_in(kind: Any) -> set[str]:
+    classes = [option for option in (kind, *get_args(kind)) if is_dataclass(option)]
+    return {f.name for cls in classes for f in fields(cls)}
+
+
+def _expected(kind: Any) -> str:
+    if kind is types.NoneType:
+        return "none"
+    if get_origin(kind) in (Union, types.UnionType):
+        return _either(_expected(option) for option in get_args(kind))
+    if get_origin(kind) is Literal:
+        return _either(map(repr, get_args(kind)))
+    if get_origin(kind) is tuple:
+        inner = get_args(kind)
+        if inner[-1] is Ellipsis:
+            return f"a list, each {_expected(inner[0])}"
+        return f"a list of {len(inner)}: {', '.join(map(_expected, inner))}"
+    if is_dataclass(kind):
+        name = _kind(kind)
+        return repr(name) if name else "a table"
+    return "a path" if kind is Path else _NAMES.get(kind, "a table")
+
+
+def _either(names: Iterable[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _join(where: str, key: str) -> str:
+    return f"{where}.{key}" if where else key

@@ -1,0 +1,23 @@
+"""What a user can cause. Each message is one sentence: what is wrong, where, what would be right."""
+
+from __future__ import annotations
+
+
+class ElmanError(Exception):
+    """The parent of all errors that are the user's to mend; the command line prints it in one line."""
+
+
+class ConfigError(ElmanError):
+    """An option or a key of a configuration is unknown, mistyped or out of range."""
+
+
+class DataError(ElmanError):
+    """A file cannot be read as what it was said to be."""
+
+
+class ModelError(ElmanError):
+    """A cell, a model or a model folder cannot do what was asked of it."""
+
+
+class FormulaError(ModelError):
+    """A cell's formula says something that cannot be traced."""

@@ -1,0 +1,183 @@
+"""Typeset equations of a traced formula: LaTeX for pages, plain Unicode for terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from elman.formula.formula import Formula, Trace
+from elman.formula.symbols import Node, symbol, topological
+
+SQUASH = ("sigmoid", "tanh", "relu", "exp")
+
+
+def values(formula: Formula) -> dict[str, Node]:
+    """The values people speak of, by name: every gate after its squashing function, every new state.
+
+    A gate's value is the first σ, tanh, ReLU or exp that its input enters; a gate that enters none is
+    its pre-activation.
+    """
+    trace = formula.trace
+    named = {g: _squashed(trace, symbol("x", g)) for g in formula.gates if g not in formula.states}
+    return named | dict(trace.new)
+
+
+def _squashed(trace: Trace, x: Node) -> Node:
+    reached = {x}
+    for a in trace.nodes:
+        if reached.intersection(a.operands):
+            if a.op in SQUASH:
+                return a
+            reached.add(a)
+    return x
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How the pieces of an equation are written."""
+
+    old: str
+    new: str
+    input: str
+    bias: str
+    matrix: str
+    unit: str
+    mask: str
+    times: str
+    functions: Mapping[str, str]
+
+
+UNICODE = Notation(
+    old="{0}",
+    new="{0}'",
+    input="W_{0} x",
+    bias="b_{0}",
+    matrix="U_{0} {1}",
+    unit="p_{0}",
+    mask="m_{0}",
+    times=" ⊙ ",
+    functions={
+        "sigmoid": "σ({0})",
+        "tanh": "tanh({0})",
+        "relu": "ReLU({0})",
+        "exp": "exp({0})",
+        "rsqrt": "1/√({0})",
+        "mean": "mean({0})",
+    },
+)
+
+LATEX = Notation(
+    old="{0}_{{t-1}}",
+    new="{0}_t",
+    input="W_{{{0}}} x_t",
+    bias="b_{{{0}}}",
+    matrix="U_{{{0}}} {1}",
+    unit="p_{{{0}}}",
+    mask="m_{{{0}}}",
+    times=r" \odot ",
+    functions={
+        "sigmoid": r"\sigma({0})",
+        "tanh": r"\tanh({0})",
+        "relu": r"\mathrm{{ReLU}}({0})",
+        "exp": r"\exp({0})",
+        "rsqrt": r"\frac{{1}}{{\sqrt{{{0}}}}}",
+        "mean": r"\mathrm{{mean}}({0})",
+    },
+)
+
+
+def equations(formula: Formula, notation: Notation = UNICODE, *, bias: bool = True) -> list[str]:
+    """One equation a value of ``values``: gates as declared, but nothing before what it needs."""
+    waiting = values(formula)
+    needs = {name: _needs(formula.trace, a) for name, a in waiting.items()}
+    letters: dict[Node, str] = {}
+    lines = []
+    while waiting:
+        name = next(n for n in waiting if not _unwritten(waiting, n, needs[n], letters))
+        a = waiting.pop(name)
+        letter = (notation.new if a is formula.trace.new.get(name) else "{0}").format(name)
+        lines.append(f"{letter} = {_Writer(formula, notation, letters, bias).sum(a)}")
+        letters.setdefault(a, letter)
+    return lines
+
+
+def _needs(trace: Trace, a: Node) -> set[Node]:
+    """All values ``a`` is made of, through matrix products too."""
+    found = set(topological([a]))
+    for product in reversed(trace.products):
+        if any(symbol("r", name) in found for name in product.names):
+            found.update(topological([product.operand]))
+    return found
+
+
+def _unwritten(
+    waiting: Mapping[str, Node], name: str, needs: set[Node], letters: Mapping[Node, str]
+) -> bool:
+    others = {a for n, a in waiting.items() if n != name and a is not waiting[name]}
+    return bool(others & needs - set(letters))
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Writes one expression; values that have a letter already are written as that letter."""
+
+    formula: Formula
+    notation: Notation
+    letters: Mapping[Node, str]
+    bias: bool
+
+    def sum(self, a: Node) -> str:
+        """Without brackets, where a sum may stand."""
+        if a in self.letters:
+            return self.letters[a]
+        if a.op == "sub":
+            return f"{self.sum(a.args[0])} - {self.factor(a.args[1])}"
+        if a.op == "neg":
+            return f"-{self.factor(a.args[0])}"
+        terms = sorted(self._terms(a), key=self._place)
+        biases = [self.notation.bias.format(t.args[1]) for t in terms if self._is(t, "x")]
+        return " + ".join([self.factor(t) for t in terms] + (biases if self.bias else []))
+
+    def _terms(self, a: Node) -> list[Node]:
+        if a.op != "add" or a in self.letters:
+            return [a]
+        return [term for operand in a.args for term in self._terms(operand)]
+
+    def _is(self, a: Node, kind: str) -> bool:
+        return a.op == "input" and a.args[0] == kind
+
+    def factor(self, a: Node) -> str:
+        """With brackets if it is a sum."""
+        if a in self.letters:
+            return self.letters[a]
+        if a.op == "mul":
+            first, second = sorted(a.args, key=self._place)
+            return f"{self.factor(first)}{self.notation.times}{self.factor(second)}"
+        if a.op == "constant":
+            return f"{a.args[0]:g}"
+        if a.op == "input":
+            return self._input(*a.args)
+        if a.op in self.notation.functions:
+            return self.notation.functions[a.op].format(self.sum(a.args[0]))
+        return f"({self.sum(a)})"
+
+    def _input(self, kind: str, name: str) -> str:
+        n = self.notation
+        if kind == "r":
+            operand = next(p.operand for p in self.formula.trace.products if name in p.names)
+            return n.matrix.format(name, self._operand(operand))
+        styles: dict[str, str] = {"x": n.input, "s": n.old, "p": n.unit, "m": n.mask}
+        return styles[kind].format(name)
+
+    def _operand(self, operand: Node) -> str:
+        """What a matrix multiplies: a letter as it is, anything else in brackets."""
+        text = self.factor(operand)
+        single = operand in self.letters or operand.op == "input"
+        return text if single or text.startswith("(") else f"({text})"
+
+    def _place(self, a: Node) -> tuple[int, int]:
+        """Numbers and letters first, then the input, the recurrence, the rest, old states last."""
+        if a.op == "constant" or a in self.letters:
+            return 0, a.number
+        ranks = {"x": 1, "r": 2, "p": 3, "m": 3, "s": 5}
+        return ranks[a.args[0]] if a.op == "input" else 4, a.number

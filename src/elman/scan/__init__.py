@@ -1,0 +1,111 @@
+"""scan runs a cell over time: y_{1:n} and s_n from x_{1:n} and s_0.
+
+Executors are other ways to compute the same thing. The ones that can, in the order of speed:
+
+- ``torch``: PyTorch's own kernels (ATen, oneDNN, cuDNN), for the formulas they compute exactly;
+- ``derived``: any formula, in plain torch, with the derivative that was derived from it;
+- ``loop``: one step after the other, for any cell: the reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from elman.cells import Cell
+from elman.errors import ModelError
+from elman.scan import derived, kernels, loop
+from elman.shapes import Bool, Float, Tensor
+from elman.state import S, leaves
+
+EXECUTORS: dict[str, ModuleType] = {"torch": kernels, "derived": derived, "loop": loop}
+
+__all__ = ["EXECUTORS", "scan"]
+
+
+def scan(
+    cell: Cell[S],
+    xs: Float[Tensor, "B T D"],
+    mask: Bool[Tensor, "B T"] | None = None,
+    state: S | None = None,
+    *,
+    reverse: bool = False,
+    executor: str = "auto",
+) -> tuple[Float[Tensor, "B T H"], S]:
+    """Run ``cell`` over ``xs``; where ``mask`` is false the state stays and the output is zero.
+
+    ``reverse`` reads from the last token to the first; outputs stay at the positions of their inputs.
+    ``executor="auto"`` takes the fastest that computes exactly this cell.
+    """
+    if executor not in ("auto", *EXECUTORS):
+        raise ModelError(
+            f"unknown executor {executor!r}; it may be 'auto', {', '.join(map(repr, EXECUTORS))}"
+        )
+    cell = cell.draw(xs)
+    start = cell.initial(xs) if state is None else state
+    _check(cell, xs, mask, start)
+    if mask is not None:
+        # Padding may hold anything, NaN too: zero times its gradient must be zero.
+        xs = xs.masked_fill(~mask[..., None], 0)
+    return _Run(mask, reverse, executor)(cell, xs, start)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One way of running; a compound cell runs its parts by it."""
+
+    mask: Tensor | None
+    reverse: bool
+    executor: str
+
+    def __call__(self, cell: Cell[S], xs: Tensor, state: S) -> tuple[Tensor, S]:
+        if self.executor != "loop":
+            swept = cell.sweep(xs, state, self)
+            if swept is not None:
+                ys, state = swept
+                return ys if self.mask is None else ys * self.mask[..., None], state
+        run = self._choose(cell, xs)
+        return run(cell, xs, self.mask, state, self.reverse)
+
+    def _choose(self, cell: Cell[Any], xs: Tensor) -> Callable[..., tuple[Tensor, Any]]:
+        if self.executor != "auto":
+            chosen = EXECUTORS[self.executor]
+            reason = chosen.refusal(cell)
+            if reason is not None:
+                raise ModelError(f"the {self.executor} executor cannot run this cell: {reason}")
+            return chosen.run  # type: ignore[no-any-return]
+        able = (e for e in EXECUTORS.values() if e.refusal(cell) is None)
+        return next(able).run  # type: ignore[no-any-return]
+
+    def last(self, ys: Tensor, before: Tensor) -> Tensor:
+        rows, steps = ys.shape[:2]
+        if steps == 0:
+            return before
+        mask = self.mask if self.mask is not None else ys.new_ones(rows, steps, dtype=torch.bool)
+        times = torch.arange(1, steps + 1, device=ys.device)
+        place = (mask * (times.flip(0) if self.reverse else times)).argmax(1)
+        return torch.where(mask.any(1)[:, None], ys[torch.arange(rows), place], before)
+
+
+def _check(cell: Cell[Any], xs: Tensor, mask: Tensor | None, state: Any) -> None:
+    """One sentence for each way of calling scan wrongly."""
+    if xs.dim() != 3:
+        raise ModelError(f"xs must be (batch, time, features), got {tuple(xs.shape)}")
+    if xs.shape[2] != cell.input_size:
+        raise ModelError(f"the cell reads {cell.input_size} features, xs has {xs.shape[2]}")
+    if mask is not None and mask.dtype != torch.bool:
+        raise ModelError(f"mask must be bool, true on real tokens, got {mask.dtype}")
+    if mask is not None and mask.shape != xs.shape[:2]:
+        raise ModelError(f"mask must be {tuple(xs.shape[:2])} like xs, got {tuple(mask.shape)}")
+    expected = [(path, tuple(t.shape)) for path, t in leaves(cell.initial(xs))]
+    given = [(path, tuple(t.shape)) for path, t in leaves(state)]
+    if given != expected:
+        raise ModelError(f"the initial state must be {_parts(expected)}, got {_parts(given)}")
+
+
+def _parts(shapes: list[tuple[str, tuple[int, ...]]]) -> str:
+    return ", ".join(f"{path or 'state'} {shape}" for path, shape in shapes)

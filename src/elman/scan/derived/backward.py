@@ -1,0 +1,264 @@
+"""The backward program of a plan: coefficients for all steps, the loop of gradients, matrix gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from elman.formula import Node
+from elman.formula.linear import Form
+from elman.formula.symbols import symbol, topological, value_of
+from elman.scan.derived.plan import Plan
+from elman.scan.derived.writing import ONE, Views, columns, evaluate, indent, total
+
+
+def backward_source(plan: Plan) -> str:
+    """Source of ``backward(torch, sizes, dY, dS, before, X, S, A, V, U, p, m) -> (dX, dS_0, dU, dp)``.
+
+    ``dS`` are the gradients of the final states (B rows each), ``before(slab)`` gives each token's
+    previous state from a state slab.
+    """
+    return "\n".join(_Backward(plan).lines())
+
+
+class _Backward:
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.trace, self.linear = plan, plan.formula.trace, plan.linear
+        self.views = Views()
+        self.slabs: dict[Node, str] = {}  # values and coefficients, for all steps
+        self.gradients: dict[Node, str] = {}  # gradients of the current step
+        self.stored: dict[Node, str] = {}  # gradients kept for all steps
+        self.head = ["N, B = X.shape[0], dS[0].shape[0]"]
+        self.body: list[str] = []
+        self.late = [
+            *(self.linear.x[g] for g in plan.formula.gates if g not in self.trace.additive),
+            *self.linear.p.values(),
+        ]
+
+    def lines(self) -> list[str]:
+        self._values()
+        self._store()
+        states = range(len(self.plan.formula.states))
+        for k in range(len(self.trace.products)):
+            self._result_gradients(k)
+        for j, name in enumerate(self.plan.formula.states):
+            self._state_gradient(j, self.linear.s.get(name, {}))
+        grow = [f"    g{j} = torch.cat((g{j}, dS[{j}][rows:n]))" for j in states]
+        body = ["if n != rows:", *grow, "    rows = n", *self._enter(), *self.body]
+        body.append(f"{', '.join(f'g{j}' for j in states)} = {', '.join(f'h{j}' for j in states)}")
+        start = ["rows = sizes[-1]", *(f"g{j} = dS[{j}][:rows]" for j in states)]
+        end = ["if rows < B:", *(f"    g{j} = torch.cat((g{j}, dS[{j}][rows:]))" for j in states)]
+        return [
+            "def backward(torch, sizes, dY, dS, before, X, S, A, V, U, p, m):",
+            *indent(self.head),
+            *indent(start),
+            *indent([self.views.loop(backwards=True)]),
+            *indent(body, 2),
+            *indent(end),
+            *indent(self._after()),
+        ]
+
+    def _values(self) -> None:
+        """Names of everything the forward pass left, then the coefficients."""
+        plan, formula = self.plan, self.plan.formula
+        width = plan.widths[formula.gates[0]]
+        for i, gate in enumerate(formula.gates):
+            self.slabs[symbol("x", gate)] = columns("X", i * width, width)
+        for kind, names in (("p", formula.parameters), ("m", formula.masks)):
+            for j, name in enumerate(names):
+                self.slabs[symbol(kind, name)] = f"{kind}[{j}]"
+        for k, product in enumerate(self.trace.products):
+            first = 0
+            for name in product.names:
+                self.slabs[plan.held(name)] = columns(f"A[{k}]", first, plan.widths[name])
+                first += plan.widths[name]
+        for i, a in enumerate(plan.extra):
+            self.slabs[a] = f"V[{i}]"
+        for j, (name, a) in enumerate(self.trace.new.items()):
+            self.slabs[a] = f"S[{j}][B:]"
+            if any(symbol("s", name) in _inputs(c) for c in plan.coefficients):
+                self.head.append(f"P{j} = before(S[{j}])")
+                self.slabs[symbol("s", name)] = f"P{j}"
+        self._coefficients()
+
+    def _coefficients(self) -> None:
+        """Each for all steps; those of neighbouring results with one gradient lie side by side."""
+        targets: dict[Node, str] = {}
+        for k in range(len(self.trace.products)):
+            for i, (_, names) in enumerate(self._runs(k)):
+                if len(names) > 1:
+                    width = self.plan.widths[names[0]]
+                    self.head.append(f"K{k}_{i} = X.new_empty(N, {len(names)}, {width})")
+                    for place, name in enumerate(names):
+                        (factor,) = self.linear.r[name].values()
+                        targets.setdefault(factor, f"K{k}_{i}[:, {place}]")
+        self.head += evaluate(self.plan.coefficients, self.slabs, "c", targets)
+        for k in range(len(self.trace.products)):
+            for i, (_, names) in enumerate(self._runs(k)):
+                for place, name in enumerate(names if len(names) > 1 else ()):
+                    (factor,) = self.linear.r[name].values()
+                    target = f"K{k}_{i}[:, {place}]"
+                    if self.slabs[factor] != target:
+                        self.head.append(f"{target} = {self.slabs[factor]}")
+
+    def _runs(self, k: int) -> Iterator[tuple[Node | None, list[str]]]:
+        """Neighbouring results of a product whose gradients are multiples of the same gradient."""
+        run: list[str] = []
+        shared: Node | None = None
+        for name in self.trace.products[k].names:
+            form = self.linear.r[name]
+            gradient = next(iter(form)) if len(form) == 1 else None
+            if run and (gradient is not shared or gradient is None):
+                yield shared, run
+                run = []
+            run, shared = [*run, name], gradient
+        yield shared, run
+
+    def _store(self) -> None:
+        """Slabs for the gradients that are read after the loop."""
+        for form in self.late:
+            for g in form:
+                if g not in self.stored:
+                    self.stored[g] = f"G{len(self.stored)}"
+                    self.head.append(f"{self.stored[g]} = X.new_empty(N, {self._width(g)})")
+
+    def _width(self, g: Node) -> int:
+        if g.op == "input":
+            kind, name = g.args
+            if kind == "d":
+                return self.plan.widths[name]
+            return self.plan.width(self.trace.products[int(name)].operand)
+        form = self.linear.sums[g]
+        return 1 if g.op == "mean" else max(self._width(part) for part in form)
+
+    def _enter(self) -> list[str]:
+        """The gradients of the new states: from the step after, and from the output."""
+        lines = []
+        for j, name in enumerate(self.plan.formula.states):
+            slab = self.stored.get(symbol("d", name))
+            if name == self.plan.formula.output:
+                out = f", out={self.views(slab)}" if slab else ""
+                lines.append(f"d{j} = torch.add(g{j}, {self.views('dY')}{out})")
+            else:
+                lines.append(f"d{j} = {f'{self.views(slab)}.copy_(g{j})' if slab else f'g{j}'}")
+        return lines
+
+    def _gradient(self, g: Node) -> str:
+        """A gradient as the loop reads it; computes it if it must."""
+        if g not in self.gradients:
+            slab = self.stored.get(g)
+            if g.op == "input" and g.args[0] == "d":
+                self.gradients[g] = f"d{self.plan.formula.states.index(g.args[1])}"
+            elif g.op == "input":
+                k = int(g.args[1])
+                self._result_gradients(k)
+                self.gradients[g] = name = f"q{k}"
+                out = f", out={self.views(slab)}" if slab else ""
+                self.body.append(f"{name} = torch.mm({self._r(k)}, U[{k}]{out})")
+            else:
+                name = f"e{list(self.linear.sums).index(g)}"
+                self.body += total(self.linear.sums[g], self._gradient, self._factor, name)
+                if g.op == "mean":
+                    self.body.append(f"{name} = torch.mean({name}, -1, keepdim=True)")
+                if slab:
+                    self.body.append(f"{self.views(slab)}.copy_({name})")
+                self.gradients[g] = name
+        return self.gradients[g]
+
+    def _factor(self, k: Node) -> str:
+        if value_of(k) is not None or self.plan.rowless(k):
+            return self.slabs.get(k) or repr(value_of(k))
+        return self.views(self.slabs[k])
+
+    def _r(self, k: int) -> str:
+        return self.views(f"R{k}")
+
+    def _result_gradients(self, k: int) -> None:
+        """The gradients of a product's results, side by side in the slab R."""
+        marker = symbol("q", f"done {k}")
+        if marker in self.gradients:
+            return
+        self.gradients[marker] = ""
+        widths = [self.plan.widths[n] for n in self.trace.products[k].names]
+        self.head.append(f"R{k} = X.new_empty(N, {sum(widths)})")
+        first = 0
+        for i, (gradient, names) in enumerate(self._runs(k)):
+            width = self.plan.widths[names[0]]
+            target = columns(f"R{k}", first, len(names) * width)
+            first += len(names) * width
+            if gradient is not None and len(names) > 1:
+                cut = self.views(f"{target}.unflatten(1, ({len(names)}, {width}))")
+                factors = self.views(f"K{k}_{i}")
+                by = f"{self._gradient(gradient)}.unsqueeze(1)"
+                self.body.append(f"torch.mul({by}, {factors}, out={cut})")
+            else:
+                self._single_result(self.linear.r[names[0]], self.views(target))
+
+    def _single_result(self, form: Form, cut: str) -> None:
+        if len(form) == 1:
+            (g, k), = form.items()
+            gradient = self._gradient(g)
+            copy = f"{cut}.copy_({gradient})"
+            product = f"torch.mul({gradient}, {self._factor(k)}, out={cut})"
+            self.body.append(copy if k is ONE else product)
+        elif form:
+            self.body += total(form, self._gradient, self._factor, "r")
+            self.body.append(f"{cut}.copy_(r)")
+        else:
+            self.body.append(f"{cut}.zero_()")
+
+    def _state_gradient(self, j: int, form: Form) -> None:
+        """dL/ds; the last product is added on the way (addmm) where nobody else needs it."""
+        fused = [g for g, k in form.items() if self._fusable(g, k)]
+        rest = {g: k for g, k in form.items() if g not in fused}
+        lines = total(rest, self._gradient, self._factor, f"h{j}")
+        for g in fused:
+            k = int(g.args[1])
+            product = f"{self._r(k)}, U[{k}]"
+            whole = f"torch.addmm(h{j}, {product})" if lines else f"torch.mm({product})"
+            lines.append(f"h{j} = {whole}")
+        self.body += lines or [f"h{j} = torch.zeros_like(d{j})"]
+
+    def _fusable(self, g: Node, k: Node) -> bool:
+        parts = (self.linear.sums, self.linear.r, self.linear.s)
+        readers = [form for part in parts for form in part.values() if g in form]
+        return g.op == "input" and g.args[0] == "q" and k is ONE and len(readers) == 1 and (
+            g not in self.stored
+        )
+
+    def _after(self) -> list[str]:
+        """Everything that could wait, for all steps at once."""
+        lines: list[str] = []
+        slab = self.stored.__getitem__
+        factor = lambda k: self.slabs.get(k) or repr(value_of(k))  # noqa: E731
+        blocks = []
+        for gate in self.plan.formula.gates:
+            if gate in self.trace.additive:
+                blocks.append(self._block(gate))
+            else:
+                lines += total(self.linear.x[gate], slab, factor, f"x_{gate}")
+                blocks.append(f"x_{gate}")
+        names = self.trace.products[0].names if self.trace.products else ()
+        whole = names == self.plan.formula.gates and self.trace.additive.issuperset(names)
+        joined = f"torch.cat(({', '.join(blocks)},), 1)"
+        lines.append(f"dX = {'R0' if whole else joined}")
+        lines.append("dp = []")
+        for name in self.plan.formula.parameters:
+            lines += total(self.linear.p[name], slab, factor, "unit")
+            lines.append("dp.append(unit.sum(0))")
+        matrices = [
+            f"R{k}.t() @ {self.slabs[p.operand]}" for k, p in enumerate(self.trace.products)
+        ]
+        states = ", ".join(f"g{j}" for j in range(len(self.plan.formula.states)))
+        return [*lines, f"return dX, [{states}], [{', '.join(matrices)}], dp"]
+
+    def _block(self, gate: str) -> str:
+        k = next(k for k, p in enumerate(self.trace.products) if gate in p.names)
+        names = self.trace.products[k].names
+        first = sum(self.plan.widths[n] for n in names[: names.index(gate)])
+        return columns(f"R{k}", first, self.plan.widths[gate])
+
+
+def _inputs(a: Node) -> set[Node]:
+    return {i for i in topological([a]) if i.op == "input"}
+
+

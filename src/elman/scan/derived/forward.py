@@ -1,0 +1,208 @@
+"""The forward program of a plan: all steps, keeping in slabs what the way back needs."""
+
+from __future__ import annotations
+
+from elman.formula import Node
+from elman.formula.symbols import symbol, value_of
+from elman.scan.derived.plan import Plan
+from elman.scan.derived.writing import Views, call, columns, evaluate, indent, into
+
+
+def forward_source(plan: Plan) -> str:
+    """Source of ``forward(torch, sizes, X, state, U, p, m) -> (state slabs, product slabs, other slabs)``.
+
+    X (N, G·H) holds all tokens step after step; a state slab has s_0 in its first B rows.
+    """
+    return "\n".join(_Forward(plan).lines())
+
+
+class _Forward:
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.trace = plan, plan.formula.trace
+        self.views = Views()
+        self.slabs: dict[Node, str] = {}  # values known for all steps before the loop
+        self.names: dict[Node, str] = {}  # values of the current step
+        self.head: list[str] = ["N, B = X.shape[0], state[0].shape[0]", "rows = B"]
+        self.body: list[str] = []
+        self.multiplied: set[int] = set()
+        self.folded = self._folded()
+
+    def lines(self) -> list[str]:
+        self._states()
+        self._before()
+        for a in self.trace.nodes:
+            self._compute(a)
+        self._copies()
+        states = range(len(self.plan.formula.states))
+        shrink = [f"    s{j} = s{j}[:n]" for j in states]
+        body = ["if n != rows:", "    rows = n", *shrink, *self.body]
+        body += [f"s{j} = {self.views(f'S{j}[B:]')}" for j in states]
+        kept = [self._slab(k) or "None" for k in range(len(self.trace.products))]
+        extra = [f"V{i}" for i in range(len(self.plan.extra))]
+        result = f"return [{', '.join(f'S{j}' for j in states)}], {_list(kept)}, {_list(extra)}"
+        return [
+            "def forward(torch, sizes, X, state, U, p, m):",
+            *indent(self.head),
+            *indent([self.views.loop(backwards=False)]),
+            *indent(body, 2),
+            *indent([result]),
+        ]
+
+    def _states(self) -> None:
+        for j, name in enumerate(self.plan.formula.states):
+            width = self.plan.widths[name]
+            self.head += [f"S{j} = X.new_empty(B + N, {width})", f"S{j}[:B] = s{j} = state[{j}]"]
+            self.names[symbol("s", name)] = f"s{j}"
+        for i, a in enumerate(self.plan.extra):
+            self.head.append(f"V{i} = X.new_empty(N, {self.plan.width(a)})")
+        for k in range(len(self.trace.products)):
+            self.head.append(f"u{k} = U[{k}].t()")
+
+    def _before(self) -> None:
+        """Values without recurrence, for all steps at once."""
+        formula = self.plan.formula
+        width = self.plan.widths[formula.gates[0]]
+        for i, gate in enumerate(formula.gates):
+            self.slabs[symbol("x", gate)] = columns("X", i * width, width)
+        for j, name in enumerate(formula.parameters):
+            self.slabs[symbol("p", name)] = f"p[{j}]"
+        for j, name in enumerate(formula.masks):
+            self.slabs[symbol("m", name)] = f"m[{j}]"
+        ready = [a for a in self.trace.nodes if a not in self.plan.looped]
+        self.head += evaluate(ready, self.slabs, "b")
+
+    def _name(self, a: Node) -> str:
+        """A value as the loop reads it."""
+        if a not in self.names and a in self.slabs:
+            constant = value_of(a) is not None or self.plan.rowless(a)
+            self.names[a] = self.slabs[a] if constant else self.views(self.slabs[a])
+        return self.names[a]
+
+    def _compute(self, a: Node) -> None:
+        if a.op == "input" and a.args[0] == "r":
+            self._multiply(a.args[1])
+        made = a in self.names or a.op == "input" or self.plan.slot(a) is not None
+        if made or a in self.folded or a not in self.plan.looped:
+            return
+        expression = self._fused(a) or call(a, self._name)
+        if a in self.plan.states:
+            j = self.plan.formula.states.index(self.plan.states[a])
+            self.names[a] = self.views(f"S{j}[B:]")
+        elif a in self.plan.extra:
+            self.names[a] = self.views(f"V{self.plan.extra.index(a)}")
+        else:
+            self.names[a] = f"v{len(self.body)}"
+            self.body.append(f"{self.names[a]} = {expression}")
+            return
+        self.body.append(into(self.names[a], expression))
+
+    def _copies(self) -> None:
+        """A new state that is another's node, or an input, still gets its own slab."""
+        for j, (name, a) in enumerate(self.trace.new.items()):
+            if a not in self.plan.looped or self.plan.states[a] != name or a.op == "input":
+                self.body.append(f"{self.views(f'S{j}[B:]')}.copy_({self._name(a)})")
+
+    def _folded(self) -> set[Node]:
+        """Products a·b that are read once, by a sum: one addcmul computes both."""
+        found = set()
+        for a in self.trace.nodes:
+            if a.op == "add" and a in self.plan.looped:
+                for operand in reversed(a.args):
+                    if self._foldable(operand):
+                        found.add(operand)
+                        break
+        return found
+
+    def _foldable(self, a: Node) -> bool:
+        return (
+            a.op == "mul"
+            and a in self.plan.looped
+            and len(self.trace.uses[a]) == 1
+            and a not in self.plan.states
+            and a not in self.plan.needed
+            and all(p.operand is not a for p in self.trace.products)
+            and all(value_of(o) is None for o in a.args)
+        )
+
+    def _fused(self, a: Node) -> str | None:
+        if a.op != "add":
+            return None
+        product = next((o for o in a.args if o in self.folded), None)
+        if product is None:
+            return None
+        other = a.args[1] if a.args[0] is product else a.args[0]
+        if value_of(other) is not None:
+            return f"torch.add({call(product, self._name)}, {self._name(other)})"
+        return f"torch.addcmul({', '.join(self._name(o) for o in (other, *product.args))})"
+
+    def _slab(self, k: int) -> str | None:
+        """The slab of product k, if the way back needs any of its results."""
+        names = self.trace.products[k].names
+        return f"A{k}" if any(self.plan.held(n) in self.plan.needed for n in names) else None
+
+    def _multiply(self, name: str) -> None:
+        k = next(k for k, p in enumerate(self.trace.products) if name in p.names)
+        if k in self.multiplied:
+            return
+        self.multiplied.add(k)
+        product, slab = self.trace.products[k], self._slab(k)
+        widths = [self.plan.widths[n] for n in product.names]
+        base, operand = self._base(k), self._name(product.operand)
+        expression = f"torch.addmm({base}, {operand}, u{k})" if base else f"torch.mm({operand}, u{k})"
+        if slab:
+            self.head.append(f"{slab} = X.new_empty(N, {sum(widths)})")
+            self.body.append(into(self.views(slab), expression))
+        else:
+            self.body.append(f"a{k} = {expression}")
+        self._squash(k)
+        for i, n in enumerate(product.names):
+            self.names[self.plan.held(n)] = self._cut(k, sum(widths[:i]), widths[i])
+
+    def _base(self, k: int) -> str | None:
+        """What a product is added to: x where x and r only meet as a sum, nothing elsewhere."""
+        names = self.trace.products[k].names
+        added = [n for n in names if n in self.trace.additive]
+        if not added:
+            return None
+        gates = self.plan.formula.gates
+        width = self.plan.widths[gates[0]]
+        first = gates.index(names[0]) if names[0] in gates else -1
+        if len(added) == len(names) and names == gates[first : first + len(names)]:
+            return self.views(columns("X", first * width, len(names) * width))
+        parts = [
+            columns("X", gates.index(n) * width, width)
+            if n in added
+            else f"X.new_zeros(N, {self.plan.widths[n]})"
+            for n in names
+        ]
+        self.head.append(f"X{k} = torch.cat(({', '.join(parts)}), 1)")
+        return self.views(f"X{k}")
+
+    def _squash(self, k: int) -> None:
+        """σ, tanh, … of neighbouring results in one call, in place."""
+        names = self.trace.products[k].names
+        start = 0
+        while start < len(names):
+            op = self._op(names[start])
+            stop = start + 1
+            while stop < len(names) and self._op(names[stop]) == op:
+                stop += 1
+            if op:
+                widths = [self.plan.widths[n] for n in names]
+                cut = self._cut(k, sum(widths[:start]), sum(widths[start:stop]))
+                self.body.append(f"torch.{op}_({cut})")
+            start = stop
+
+    def _op(self, name: str) -> str | None:
+        return self.plan.squashed[name].op if name in self.plan.squashed else None
+
+    def _cut(self, k: int, first: int, width: int) -> str:
+        whole = sum(self.plan.widths[n] for n in self.trace.products[k].names)
+        slab = self._slab(k)
+        if slab:
+            return self.views(slab if width == whole else columns(slab, first, width))
+        return f"a{k}" if width == whole else columns(f"a{k}", first, width)
+
+
+def _list(items: list[str]) -> str:
+    return f"[{', '.join(items)}]"

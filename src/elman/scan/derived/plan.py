@@ -1,0 +1,129 @@
+"""Which values of a formula are computed when, and where they are kept between the two passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from elman.formula import Formula, Node, derivative
+from elman.formula.linear import Linear, linear
+from elman.formula.symbols import symbol, topological
+
+SQUASH = ("sigmoid", "tanh", "relu", "exp", "rsqrt")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where each value of a formula is kept. ``widths`` of states and gates, by name."""
+
+    formula: Formula
+    widths: Mapping[str, int]
+
+    @cached_property
+    def linear(self) -> Linear:
+        return linear(derivative(self.formula.trace))
+
+    @cached_property
+    def coefficients(self) -> list[Node]:
+        """What the backward pass multiplies gradients with, and the operands of the products."""
+        forms = [*self.linear.sums.values()]
+        for part in (self.linear.x, self.linear.r, self.linear.s, self.linear.p):
+            forms += part.values()
+        found = [k for form in forms for k in form.values()]
+        return [*found, *(p.operand for p in self.formula.trace.products)]
+
+    @cached_property
+    def looped(self) -> set[Node]:
+        """The values that change with the recurrence; the others can be computed before the loop."""
+        inside: set[Node] = set()
+        for a in self.formula.trace.nodes:
+            recurrent = a.op == "input" and a.args[0] in ("r", "s")
+            if recurrent or inside.intersection(a.operands):
+                inside.add(a)
+        return inside
+
+    @cached_property
+    def needed(self) -> set[Node]:
+        """The values of the loop that the backward pass reads. It recomputes sums and products."""
+        kept: set[Node] = set()
+        seen: set[Node] = set()
+
+        def visit(a: Node) -> None:
+            if a in seen:
+                return
+            seen.add(a)
+            if a in self.looped and (a.op in (*SQUASH, "mean") or a in self.states or self.slot(a)):
+                kept.add(a)
+            else:
+                for operand in a.operands:
+                    visit(operand)
+
+        for a in self.coefficients:
+            visit(a)
+        return kept
+
+    @cached_property
+    def states(self) -> dict[Node, str]:
+        """The nodes that are new states; of a node that is two, the first."""
+        first: dict[Node, str] = {}
+        for name, a in self.formula.trace.new.items():
+            first.setdefault(a, name)
+        return first
+
+    def slot(self, a: Node) -> str | None:
+        """The product result that holds ``a`` as it comes out: r, or x + r where they only meet so."""
+        trace = self.formula.trace
+        for name in (n for p in trace.products for n in p.names):
+            r = symbol("r", name)
+            if a is (symbol("x", name) + r if name in trace.additive else r):
+                return name
+        return None
+
+    @cached_property
+    def squashed(self) -> dict[str, Node]:
+        """The product results that are squashed in place: nobody else reads them."""
+        found = {}
+        for a in self.formula.trace.nodes:
+            name = self.slot(a)
+            readers = self.formula.trace.uses[a]
+            if name and a not in self.needed and len(readers) == 1:
+                reader = readers[0]
+                if reader.op in SQUASH and reader not in self.states:
+                    found[name] = reader
+        return found
+
+    @cached_property
+    def extra(self) -> list[Node]:
+        """Needed values that lie in no state and in no product's slab."""
+        inplace = set(self.squashed.values())
+        return [
+            a
+            for a in self.formula.trace.nodes
+            if a in self.needed
+            and a not in inplace
+            and a not in self.states
+            and self.slot(a) is None
+            and a.op != "input"
+        ]
+
+    def held(self, name: str) -> Node:
+        """What the slab of a product holds in the place of ``name`` after the loop."""
+        r = symbol("r", name)
+        plain = symbol("x", name) + r if name in self.formula.trace.additive else r
+        return self.squashed.get(name, plain)
+
+    def width(self, a: Node) -> int:
+        """1 for what is the same at every unit, else that of its inputs."""
+        if a.op == "mean" or a.op == "constant":
+            return 1
+        if a.op == "input":
+            kind, name = a.args
+            if kind in "pm":
+                return self.widths[self.formula.gates[0]]
+            return self.widths[name]
+        return max(self.width(o) for o in a.operands)
+
+    def rowless(self, a: Node) -> bool:
+        """Is it the same for every row: made of constants and per-unit parameters alone?"""
+        return all(i.args[0] == "p" for i in topological([a]) if i.op == "input")

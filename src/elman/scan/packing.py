@@ -1,0 +1,85 @@
+"""Sequences without their padding: step after step, the longest rows first, so that step t is a block of rows.
+
+Skipping what is masked is the same as leaving the state alone there, so any mask can be packed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from elman.shapes import Bool, Float, Tensor
+from elman.state import S, map_state
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Where the tokens of a (B, T) batch lie when packed.
+
+    ``index`` holds the flat position b·T + t of each packed token and ``order`` the rows by falling
+    length; both are None when nothing is masked. ``sizes`` counts the rows that take part in each step.
+    """
+
+    rows: int
+    steps: int
+    sizes: list[int]
+    index: Tensor | None
+    order: Tensor | None
+    reverse: bool
+
+    def pack(self, xs: Float[Tensor, "B T D"]) -> Float[Tensor, "N D"]:
+        if self.index is not None:
+            return xs.reshape(-1, xs.shape[-1]).index_select(0, self.index)
+        xs = xs.flip(1) if self.reverse else xs
+        return xs.transpose(0, 1).reshape(-1, xs.shape[-1])
+
+    def unpack(self, ys: Float[Tensor, "N H"]) -> Float[Tensor, "B T H"]:
+        """The inverse of ``pack``; zeros where the mask is false."""
+        if self.index is not None:
+            flat = ys.new_zeros(self.rows * self.steps, ys.shape[-1])
+            return flat.index_copy(0, self.index, ys).view(self.rows, self.steps, -1)
+        ys = ys.view(self.steps, self.rows, -1).transpose(0, 1)
+        return ys.flip(1) if self.reverse else ys
+
+    def sort(self, state: S) -> S:
+        """The rows of a state in packed order."""
+        if self.order is None:
+            return state
+        order = self.order
+        return map_state(lambda t: t.index_select(0, order), state)
+
+    def unsort(self, state: S) -> S:
+        if self.order is None:
+            return state
+        back = torch.argsort(self.order)
+        return map_state(lambda t: t.index_select(0, back), state)
+
+    def previous(self, device: torch.device) -> Tensor:
+        """For each token, the row of the step before it in a slab that begins with s_0 (all B rows)."""
+        sizes = torch.tensor(self.sizes)
+        shift = torch.cat([sizes.new_zeros(1), self.rows - sizes[:-1]])[: len(sizes)]
+        return (torch.arange(sum(self.sizes)) + shift.repeat_interleave(sizes)).to(device)
+
+    def last(self, device: torch.device) -> Tensor:
+        """For each sorted row, the row of its last step in such a slab; its s_0 where it has no step."""
+        sizes, row = torch.tensor(self.sizes), torch.arange(self.rows)
+        steps = (sizes > row[:, None]).sum(1)
+        starts = torch.cat([torch.tensor([-self.rows]), sizes.cumsum(0) - sizes])
+        return (self.rows + starts[steps] + row).to(device)
+
+
+def packing(xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"] | None, reverse: bool) -> Packing:
+    rows, steps = xs.shape[:2]
+    if mask is None or bool(mask.all()):
+        return Packing(rows, steps, [rows] * steps, None, None, reverse)
+    lengths = mask.sum(1)
+    order = torch.argsort(lengths, descending=True, stable=True)
+    sizes = torch.bincount(lengths.cpu(), minlength=1).flip(0).cumsum(0).flip(0)[1:].tolist()
+    # Rank of each real token within its row: its step.
+    ranks = mask.long().cumsum(1) - 1
+    ranks = lengths[:, None] - 1 - ranks if reverse else ranks
+    place = torch.argsort(order)  # of each row among the sorted ones
+    position = mask.flatten().nonzero().squeeze(1)
+    key = ranks.flatten()[position] * rows + place.repeat_interleave(steps)[position]
+    return Packing(rows, steps, sizes, position[torch.argsort(key)], order, reverse)

@@ -1,0 +1,118 @@
+"""Text files as lines: plain, `.gz`, `.xz`, or `-` for standard input."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import IO, cast
+
+from elman.errors import ConfigError, DataError
+
+Source = str | os.PathLike[str]
+
+BOM = "\ufeff"
+STDIN = "-"
+
+_DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
+
+# What a text file is when it starts like this, and what to do about it.
+_NOT_TEXT = {
+    b"\x1f\x8b": "the file is gzip-compressed, so its name must end in .gz",
+    b"\xfd7zXZ": "the file is xz-compressed, so its name must end in .xz",
+    b"\xff\xfe": "try --encoding utf-16",
+    b"\xfe\xff": "try --encoding utf-16",
+}
+
+
+def read(source: Source, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    r"""The numbered lines of a file as they stand: line ends and byte order mark are kept.
+
+    Only ``\n`` ends a line; U+2028, form feeds and their like are characters of the text.
+    """
+    name, number = shown(source), 0
+    with open_bytes(source) as stream:
+        text = _decoded(stream, encoding)
+        try:
+            for line in text:
+                if number == 0 and line == BOM:
+                    break
+                number += 1
+                yield number, line
+        except UnicodeDecodeError as error:
+            raise DataError(_undecodable(error, name, number, encoding)) from None
+        except UnicodeError as error:
+            raise DataError(f"{name}: the file is not {encoding.upper()} ({error})") from None
+        finally:
+            text.detach()  # or it would close standard input behind us
+    if number == 0:
+        raise DataError(f"{name}: the file is empty")
+
+
+@contextmanager
+def open_bytes(source: Source) -> Iterator[IO[bytes]]:
+    """The unpacked bytes of a file; whatever goes wrong while it is open is a DataError."""
+    name = shown(source)
+    try:
+        with _opened(source) as stream:
+            yield stream
+    except _DAMAGE as error:
+        raise DataError(f"{name}: the compressed data is damaged or cut short ({error})") from None
+    except FileNotFoundError:
+        raise DataError(f"{name}: no such file") from None
+    except IsADirectoryError:
+        raise DataError(f"{name}: this is a directory, not a file") from None
+    except OSError as error:
+        raise DataError(f"{name}: cannot be read ({error.strerror or error})") from None
+
+
+def shown(source: Source) -> str:
+    """The name of a source in messages."""
+    return "stdin" if source == STDIN else os.fspath(source)
+
+
+def ending(source: Source) -> str:
+    """The lower-case ending that says the format: `.tsv` for `a.TSV`, `a.tsv.gz` and `a.tsv.xz`."""
+    root, last = os.path.splitext(os.fspath(source).lower())
+    return os.path.splitext(root)[1] if last in (".gz", ".xz") else last
+
+
+def _opened(source: Source) -> AbstractContextManager[IO[bytes]]:
+    if source == STDIN:
+        return nullcontext(sys.stdin.buffer)
+    path = os.fspath(source)
+    if "\0" in path:
+        raise DataError(f"{path!r}: a file name cannot hold a NUL")
+    if path.lower().endswith(".gz"):
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    if path.lower().endswith(".xz"):
+        return lzma.open(path, "rb")
+    return open(path, "rb")
+
+
+def _decoded(stream: IO[bytes], encoding: str) -> io.TextIOWrapper:
+    try:
+        return io.TextIOWrapper(stream, encoding, newline="\n")
+    except LookupError:
+        raise ConfigError(
+            f"unknown encoding {encoding!r}; utf-8, latin-1, cp1252 and utf-16 are some that exist"
+        ) from None
+
+
+def _undecodable(error: UnicodeDecodeError, name: str, number: int, encoding: str) -> str:
+    # The wrapper decodes a block at a time and only when all whole lines before it were handed
+    # out, so the block starts in line number + 1.
+    before = error.object[: error.start].decode(encoding, "replace")
+    line = number + 1 + before.count("\n")
+    advice = "try --encoding latin-1" if encoding.lower() in ("utf-8", "utf8") else "try another"
+    if number == 0:
+        starts = (words for magic, words in _NOT_TEXT.items() if error.object.startswith(magic))
+        advice = next(starts, advice)
+    return (
+        f"{name}:{line}: byte {error.object[error.start]:#04x} is not {encoding.upper()}; {advice}"
+    )

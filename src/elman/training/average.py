@@ -1,0 +1,53 @@
+"""A running mean of weights, to evaluate and to deliver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+
+class Average:
+    """w̄ₙ = Σᵢ dⁿ⁻ⁱ wᵢ / Σᵢ dⁿ⁻ⁱ over the n weights it has seen; d = 1 is the plain mean.
+
+    Kept as w̄ₙ = w̄ₙ₋₁ + (wₙ - w̄ₙ₋₁) / Σᵢ dⁿ⁻ⁱ. The start of training, far from its end, is forgotten.
+    """
+
+    def __init__(self, net: nn.Module, decay: float) -> None:
+        self.decay = decay
+        self.count = 0
+        self.weights = {name: p.detach().clone() for name, p in net.named_parameters()}
+
+    @torch.no_grad()
+    def update(self, net: nn.Module) -> None:
+        """See the weights of ``net`` once more."""
+        self.count += 1
+        total = self.count if self.decay == 1 else (1 - self.decay**self.count) / (1 - self.decay)
+        latest = [p.detach() for p in net.parameters()]
+        torch._foreach_lerp_(list(self.weights.values()), latest, 1 / total)
+
+    @contextmanager
+    def applied(self, net: nn.Module) -> Iterator[None]:
+        """Within it ``net`` has the mean for its weights, or its own where nothing was seen yet."""
+        own = {name: p.detach().clone() for name, p in net.named_parameters()}
+        if self.count:
+            put(net, self.weights)
+        try:
+            yield
+        finally:
+            put(net, own)
+
+
+def weights(net: nn.Module) -> dict[str, Tensor]:
+    """All parameters and buffers, those too that ``state_dict`` leaves out: a carried state is one."""
+    return {name: t.detach() for name, t in (*net.named_parameters(), *net.named_buffers())}
+
+
+@torch.no_grad()
+def put(net: nn.Module, values: dict[str, Tensor]) -> None:
+    """Copy values into the parameters and buffers of these names, where they lie in memory."""
+    own = weights(net)
+    for name, value in values.items():
+        own[name].copy_(value)

@@ -1,0 +1,114 @@
+"""A snapshot as one safetensors file: tensors, and the rest as JSON in its metadata.
+
+A reader sees the old file or the new one, never a part: it is written beside, made durable, and
+renamed. A digest of all it says finds what a disk may do to it later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from elman.errors import ModelError
+from elman.training.snapshot import Snapshot
+
+FORMAT = "elman checkpoint 1"
+
+
+def save(path: Path, snapshot: Snapshot, config: Mapping[str, Any]) -> None:
+    """Write a snapshot, and the configuration it belongs to, in place of what was at ``path``."""
+    state, settings = json.dumps(snapshot.state), json.dumps(config)
+    metadata = {
+        "format": FORMAT,
+        "state": state,
+        "config": settings,
+        "digest": _digest(snapshot.tensors, state, settings),
+    }
+    temporary = _temporary(path)
+    save_file(snapshot.tensors, temporary, metadata)
+    replace(temporary, path)
+
+
+def load(path: Path, config: Mapping[str, Any]) -> Snapshot:
+    """The snapshot at ``path``, provided that it is whole and was made with this configuration."""
+    _temporary(path).unlink(missing_ok=True)
+    tensors, metadata = _read(path)
+    if metadata.get("format") != FORMAT:
+        raise ModelError(f"{path} is not a checkpoint that this version of elman wrote")
+    state, settings = metadata.get("state", ""), metadata.get("config", "")
+    if metadata.get("digest") != _digest(tensors, state, settings):
+        raise ModelError(f"{path} is damaged: its content is not what was written")
+    _same(path, json.loads(settings), json.loads(json.dumps(config)))
+    return Snapshot(tensors, json.loads(state))
+
+
+def replace(temporary: Path, path: Path) -> None:
+    """Make a file durable, then give it the name ``path`` in one step."""
+    with open(temporary, "rb+") as file:
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+    if os.name == "posix":  # elsewhere a folder cannot be opened
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _temporary(path: Path) -> Path:
+    # One name, not one a process: what a killed run left is overwritten by the next.
+    return path.with_name(path.name + ".tmp")
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            return tensors, file.metadata() or {}
+    except FileNotFoundError:
+        raise ModelError(f"{path} does not exist: there is no checkpoint to resume from") from None
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (SafetensorError, ValueError) as error:
+        raise ModelError(f"{path} is damaged or no checkpoint: {error}") from None
+
+
+def _digest(tensors: Mapping[str, Tensor], *texts: str) -> str:
+    digest = hashlib.sha256(json.dumps(texts).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def _same(path: Path, stored: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    old, new = _flat(stored), _flat(given)
+    changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    if changed:
+        said = ", ".join(
+            f"{key} was {old.get(key, 'absent')!r} and is {new.get(key, 'absent')!r}"
+            for key in changed
+        )
+        raise ModelError(
+            f"{path} was made with another configuration: {said}; "
+            "resume with the old values or start anew"
+        )
+
+
+def _flat(config: Mapping[str, Any], where: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in config.items():
+        if isinstance(value, Mapping) and value:
+            flat |= _flat(value, f"{where}{key}.")
+        else:
+            flat[f"{where}{key}"] = value
+    return flat

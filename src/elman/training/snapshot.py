@@ -1,0 +1,117 @@
+"""The state of a training run, and copies of it to continue from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from elman.errors import ModelError
+from elman.training.average import Average, put, weights
+from elman.training.position import Position
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All that is needed to continue: tensors by name, and the rest as JSON knows it.
+
+    The random numbers of an update follow from the seed and its number alone, so their state is
+    no part of it.
+    """
+
+    tensors: dict[str, Tensor]
+    state: dict[str, Any]
+
+
+@dataclass
+class Training:
+    """What changes while a net is trained."""
+
+    net: nn.Module
+    optimizer: torch.optim.Optimizer
+    scaler: torch.amp.GradScaler
+    average: Average | None
+    best: dict[str, Tensor]  # weights of the best evaluation; empty before one
+    position: Position
+
+
+def take(training: Training) -> Snapshot:
+    """A copy, on the CPU, of all that changes."""
+    parts: dict[str, Mapping[str, Tensor]] = {
+        "net": weights(training.net),
+        "best": training.best,
+        "optimizer": _moments(training),
+    }
+    state = {"position": asdict(training.position), "scaler": training.scaler.state_dict()}
+    if training.average:
+        parts["average"] = training.average.weights
+        state["averaged"] = training.average.count
+    tensors = {
+        f"{part}/{name}": value.detach().to("cpu", copy=True).contiguous()
+        for part, values in parts.items()
+        for name, value in values.items()
+    }
+    return Snapshot(tensors, state)
+
+
+def restore(training: Training, snapshot: Snapshot) -> None:
+    """Put a run where the snapshot was taken."""
+    _fitting(weights(training.net), _part(snapshot, "net"))
+    put(training.net, _part(snapshot, "net"))
+    training.best = _copies(_part(snapshot, "best"), training.net)
+    _restore_moments(training, _part(snapshot, "optimizer"))
+    training.scaler.load_state_dict(snapshot.state["scaler"])
+    if training.average:
+        training.average.weights = _copies(_part(snapshot, "average"), training.net)
+        training.average.count = snapshot.state["averaged"]
+    position = snapshot.state["position"]
+    training.position = Position(**{**position, "merits": tuple(position["merits"])})
+
+
+def _part(snapshot: Snapshot, name: str) -> dict[str, Tensor]:
+    prefix = f"{name}/"
+    return {k[len(prefix) :]: v for k, v in snapshot.tensors.items() if k.startswith(prefix)}
+
+
+def _copies(values: Mapping[str, Tensor], net: nn.Module) -> dict[str, Tensor]:
+    own = weights(net)
+    return {name: value.to(own[name].device, copy=True) for name, value in values.items()}
+
+
+def _fitting(own: Mapping[str, Tensor], stored: Mapping[str, Tensor]) -> None:
+    for name in sorted({*own, *stored}):
+        shapes = [tuple(side[name].shape) if name in side else None for side in (stored, own)]
+        if shapes[0] != shapes[1]:
+            there, here = (f"has shape {s}" if s is not None else "is missing" for s in shapes)
+            raise ModelError(
+                f"the checkpoint is of another network: {name!r} {there} there and {here} here"
+            )
+
+
+def _names(training: Training) -> list[str]:
+    """Names of the optimizer's parameters, in its own order."""
+    names = {p: name for name, p in training.net.named_parameters()}
+    return [names[p] for group in training.optimizer.param_groups for p in group["params"]]
+
+
+def _moments(training: Training) -> dict[str, Tensor]:
+    names = _names(training)
+    return {
+        f"{names[index]}/{key}": value
+        for index, moments in training.optimizer.state_dict()["state"].items()
+        for key, value in moments.items()
+        if value is not None
+    }
+
+
+def _restore_moments(training: Training, stored: Mapping[str, Tensor]) -> None:
+    state: dict[int, dict[str, Tensor]] = {}
+    index = {name: i for i, name in enumerate(_names(training))}
+    for path, value in stored.items():
+        name, key = path.rsplit("/", 1)
+        state.setdefault(index[name], {})[key] = value.clone()
+    groups = training.optimizer.state_dict()["param_groups"]
+    training.optimizer.load_state_dict({"state": state, "param_groups": groups})
