@@ -19,7 +19,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from elman.cells import GRU, LSTM, Cell, Elman, ResetAfterGRU
+from elman.cells import LSTM, Cell, Elman, ResetAfterGRU
 from elman.scan import scan
 
 SHAPES = [(32, 64, 256, 256), (16, 400, 128, 128)]  # B, T, I, H
@@ -104,7 +104,9 @@ def interleave(ways: dict[str, Callable[[], None]], rounds: int) -> dict[str, fl
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--json", action="store_true")
@@ -128,7 +130,9 @@ def main() -> None:
                 ratios = (f"{k} {v:.2f}x" for k, v in row.items() if isinstance(v, float))
                 print(f"{name:5} {shape}: {', '.join(ratios)}  {row['milliseconds']}", flush=True)
     if options.json:
-        json.dump({"threads": options.threads, "torch": torch.__version__, "rows": rows}, sys.stdout)
+        json.dump(
+            {"threads": options.threads, "torch": torch.__version__, "rows": rows}, sys.stdout
+        )
 
 
 if __name__ == "__main__":

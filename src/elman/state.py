@@ -94,8 +94,9 @@ def detach(state: S) -> S:
 
 
 def to_bytes(state: Any) -> bytes:
-    """A state as the bytes of a safetensors file; the names of its tensors are their paths."""
-    return save_tensors({path or ".": t.detach().contiguous() for path, t in leaves(state)})
+    """A state as the bytes of a safetensors file; its tensors are named by number and path."""
+    parts = enumerate(leaves(state))  # safetensors keeps no order
+    return save_tensors({f"{i:04}:{path}": t.detach().contiguous() for i, (path, t) in parts})
 
 
 def from_bytes(data: bytes) -> Any:
@@ -105,8 +106,9 @@ def from_bytes(data: bytes) -> Any:
     except SafetensorError as error:
         raise ModelError(f"these bytes are not a saved state: {error}") from None
     tree: dict[str, Any] = {}
-    for path, tensor in tensors.items():
-        if path == ".":
+    for key in sorted(tensors):
+        tensor, path = tensors[key], key.partition(":")[2]
+        if not path:
             return tensor
         *parents, leaf = path.split(".")
         branch = tree

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from torch import nn
 
@@ -12,6 +12,7 @@ from elman.shapes import Float, Tensor
 S = TypeVar("S")
 
 
+@runtime_checkable
 class Sweep(Protocol):
     """Runs a cell over whole sequences, the same way as the scan that a compound cell is part of."""
 

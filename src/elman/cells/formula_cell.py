@@ -77,7 +77,7 @@ class _Products:
         for product, matrix in zip(cell.formula.trace.products, cell.matrices(), strict=True):
             if name in product.names:
                 widths = [cell.widths[n] for n in product.names]
-                parts = linear(operand, matrix).split(widths, dim=-1)
+                parts = torch.split(linear(operand, matrix), widths, dim=-1)
                 self._results.update(zip(product.names, parts, strict=True))
 
     def __call__(self, operand: Tensor) -> Gates:

@@ -34,7 +34,5 @@ class SoftGate(nn.Module):
         self.W = nn.Linear(input_size, hidden_size)
         self.U = nn.Linear(hidden_size, hidden_size, bias=False)
 
-    def forward(
-        self, x: Float[Tensor, "*B D"], h: Float[Tensor, "*B H"]
-    ) -> Float[Tensor, "*B H"]:
+    def forward(self, x: Float[Tensor, "*B D"], h: Float[Tensor, "*B H"]) -> Float[Tensor, "*B H"]:
         return torch.sigmoid(self.W(x) + self.U(h))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from elman.cells.formula_cell import FormulaCell
 from elman.cells.lstm import LSTM
 from elman.errors import ModelError
@@ -79,7 +81,7 @@ SHIFTS = {"bi": 0.0, "bf": 1.0, "bz": 0.0, "bo": 0.0, "bc": 0.0}
 
 @formula(gates="i f z o", states="h c", parameters=GAINS | SHIFTS)
 def normed(x: Gates, U: Matrices, s: State, p: Gates) -> State:
-    def norm(a, gain, shift):  # type: ignore[no-untyped-def]
+    def norm(a: Any, gain: Any, shift: Any) -> Any:
         a = a - mean(a)
         return gain * (a * rsqrt(mean(a * a) + 1e-5)) + shift
 

@@ -1,0 +1,42 @@
+"""The command line. One file a verb; torch is imported inside the verbs that need it."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from elman import __version__
+from elman.cli.bench import bench
+from elman.cli.compare import compare
+from elman.errors import ElmanError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="elman")
+def elman() -> None:
+    """Recurrent neural networks on text.
+
+    \b
+    Example:
+      elman compare elman gru lstm
+    """
+
+
+for verb in (compare, bench):
+    elman.add_command(verb)
+
+
+def main() -> None:
+    """Errors a user can mend are one line on stderr and exit code 1; a wrong call is exit code 2."""
+    try:
+        elman(standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("stopped", err=True)
+        sys.exit(1)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except ElmanError as error:
+        click.echo(f"elman: {error}", err=True)
+        sys.exit(1)

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from elman.errors import FormulaError
 from elman.formula.symbols import Node, symbol, topological
@@ -25,6 +25,7 @@ class Gates(State):
         return Gates(**{n: a + b for n, a, b in zip(self.names, self, other, strict=True)})
 
 
+@runtime_checkable
 class Matrices(Protocol):
     """The recurrent matrices: ``U.i(v)`` is v times that of gate i, ``U(v)`` v times those of all gates."""
 
@@ -185,7 +186,9 @@ class _Asked:
             if not isinstance(operand, Node):
                 raise FormulaError(f"U.{name} multiplies a vector, not a {type(operand).__name__}")
             if self._operands.setdefault(name, operand) is not operand:
-                raise FormulaError(f"{self._of.name} multiplies by U.{name} twice; it may do so once")
+                raise FormulaError(
+                    f"{self._of.name} multiplies by U.{name} twice; it may do so once"
+                )
             return symbol("r", name)
 
         return multiply

@@ -49,7 +49,7 @@ def statements(outputs: Mapping[str, Node], name: Name, templates: Mapping[str, 
     ``name(kind, name)`` says how an input is written: ``lambda kind, name: f"{kind}_{name}"``.
     """
     written: dict[Node, str] = {}
-    lines = []
+    lines: list[str] = []
     for a in topological(outputs.values()):
         if a.op == "input":
             written[a] = name(*a.args)

@@ -60,7 +60,7 @@ class Node:
     def __truediv__(self, other: Any) -> Node:
         if isinstance(other, int | float) and other != 0:
             return mul(self, constant(1 / other))
-        _refuse("division")
+        return _refuse("division")
 
     def __bool__(self) -> bool:
         _refuse("a decision on a value (if, while, and, or, comparison)")
@@ -75,7 +75,7 @@ class Node:
             raise AttributeError(name)
         if name in ("sigmoid", "tanh", "relu", "exp", "rsqrt"):
             return lambda: unary(name, self)
-        _refuse(f".{name}")
+        return _refuse(f".{name}")
 
     @classmethod
     def __torch_function__(
@@ -85,7 +85,7 @@ class Node:
         name = getattr(function, "__name__", str(function))
         if name in ("sigmoid", "tanh", "relu", "exp", "rsqrt") and len(args) == 1 and not kwargs:
             return unary(name, args[0])
-        _refuse(f"torch.{name}")
+        return _refuse(f"torch.{name}")
 
     def __repr__(self) -> str:
         return f"{self.op}({', '.join(map(str, self.args))})"
@@ -113,7 +113,7 @@ def lift(value: Any) -> Node:
         return value
     if isinstance(value, int | float) and math.isfinite(value):
         return constant(value)
-    _refuse(f"a {type(value).__name__}")
+    return _refuse(f"a {type(value).__name__}")
 
 
 def value_of(a: Node) -> float | None:

@@ -1,6 +1,6 @@
 """scan runs a cell over time: y_{1:n} and s_n from x_{1:n} and s_0.
 
-Executors are other ways to compute the same thing. The ones that can, in the order of speed:
+Executors are ways to compute the same thing:
 
 - ``torch``: PyTorch's own kernels (ATen, oneDNN, cuDNN), for the formulas they compute exactly;
 - ``derived``: any formula, in plain torch, with the derivative that was derived from it;
@@ -19,6 +19,7 @@ import torch
 from elman.cells import Cell
 from elman.errors import ModelError
 from elman.scan import derived, kernels, loop
+from elman.scan.packing import last_place
 from elman.shapes import Bool, Float, Tensor
 from elman.state import S, leaves
 
@@ -68,27 +69,27 @@ class _Run:
             if swept is not None:
                 ys, state = swept
                 return ys if self.mask is None else ys * self.mask[..., None], state
-        run = self._choose(cell, xs)
+        run = self._choose(cell)
         return run(cell, xs, self.mask, state, self.reverse)
 
-    def _choose(self, cell: Cell[Any], xs: Tensor) -> Callable[..., tuple[Tensor, Any]]:
+    def _choose(self, cell: Cell[Any]) -> Callable[..., tuple[Tensor, Any]]:
         if self.executor != "auto":
-            chosen = EXECUTORS[self.executor]
-            reason = chosen.refusal(cell)
+            reason = EXECUTORS[self.executor].refusal(cell)
             if reason is not None:
                 raise ModelError(f"the {self.executor} executor cannot run this cell: {reason}")
-            return chosen.run  # type: ignore[no-any-return]
-        able = (e for e in EXECUTORS.values() if e.refusal(cell) is None)
-        return next(able).run  # type: ignore[no-any-return]
+            return EXECUTORS[self.executor].run  # type: ignore[no-any-return]
+        if kernels.refusal(cell) is None and kernels.fastest(cell, self.mask):
+            return kernels.run
+        return derived.run if derived.refusal(cell) is None else loop.run
 
     def last(self, ys: Tensor, before: Tensor) -> Tensor:
-        rows, steps = ys.shape[:2]
-        if steps == 0:
+        if ys.shape[1] == 0:
             return before
-        mask = self.mask if self.mask is not None else ys.new_ones(rows, steps, dtype=torch.bool)
-        times = torch.arange(1, steps + 1, device=ys.device)
-        place = (mask * (times.flip(0) if self.reverse else times)).argmax(1)
-        return torch.where(mask.any(1)[:, None], ys[torch.arange(rows), place], before)
+        if self.mask is None:
+            return ys[:, 0 if self.reverse else -1]
+        place = last_place(self.mask, reverse=self.reverse)
+        end = ys[torch.arange(len(ys), device=ys.device), place]
+        return torch.where(self.mask.any(1)[:, None], end, before)
 
 
 def _check(cell: Cell[Any], xs: Tensor, mask: Tensor | None, state: Any) -> None:

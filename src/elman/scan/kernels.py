@@ -54,6 +54,20 @@ def refusal(cell: Cell[Any]) -> str | None:
     return None
 
 
+def fastest(cell: Cell[Any], mask: Tensor | None) -> bool:
+    """Are PyTorch's kernels the fastest for this cell here?
+
+    Measured by bench/recurrence.py: on CUDA and without gradients yes; with gradients on the CPU only for
+    the LSTM without padding, which runs on oneDNN. The others step through autograd.
+    """
+    cell = cast(Formulaic, cell)
+    if cell.affine()[0].is_cuda or not torch.is_grad_enabled():
+        return True
+    matched = cast(Match, match(cell.formula))
+    onednn = matched.kernel is torch.lstm and len(cell.formula.trace.products) == 1
+    return onednn and (mask is None or bool(mask.all()))
+
+
 @cache
 def match(formula: Formula) -> Match | None:
     """The kernel that computes this formula, up to the names and the order of gates and states."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
-from elman.shapes import Bool, Float, Tensor
+from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import S, map_state
 
 
@@ -67,6 +67,12 @@ class Packing:
         steps = (sizes > row[:, None]).sum(1)
         starts = torch.cat([torch.tensor([-self.rows]), sizes.cumsum(0) - sizes])
         return (self.rows + starts[steps] + row).to(device)
+
+
+def last_place(mask: Bool[Tensor, "B T"], *, reverse: bool) -> Int[Tensor, " B"]:
+    """The position that is read last in each row; anything where the row is empty."""
+    times = torch.arange(1, mask.shape[1] + 1, device=mask.device)
+    return (mask * (times.flip(0) if reverse else times)).argmax(1)
 
 
 def packing(xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"] | None, reverse: bool) -> Packing:

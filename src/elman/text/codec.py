@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from elman.errors import ConfigError, ModelError
 from elman.text.stored import distinct_strings, read_json, write_json
@@ -16,6 +16,7 @@ from elman.text.vocab import BOS, EOS, PAD, SPECIALS, Vocab
 KINDS = (*CUTS, *SUBWORDS)
 
 
+@runtime_checkable
 class Codec(Protocol):
     """Text to ids and back. The first four ids are those of `SPECIALS`, in every kind."""
 

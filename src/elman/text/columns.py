@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from elman.errors import ConfigError, DataError
+from elman.text.messages import brief
 
 CONLLU = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
@@ -33,7 +34,7 @@ class Conllu:
             return None
         if cells[0] != str(before + 1):
             raise DataError(
-                f"{where}: expected word {before + 1}, found {cells[0]!r}; words count from 1 "
+                f"{where}: expected word {before + 1}, found {brief(cells[0])}; words count from 1 "
                 "and a blank line ends a sentence"
             )
         return _filled(cells, 1, where), _filled(cells, self._at, where)

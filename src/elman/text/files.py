@@ -10,6 +10,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from io import BufferedIOBase
 from typing import IO, cast
 
 from elman.errors import ConfigError, DataError
@@ -17,7 +18,6 @@ from elman.errors import ConfigError, DataError
 Source = str | os.PathLike[str]
 
 BOM = "\ufeff"
-STDIN = "-"
 
 _DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
 
@@ -55,7 +55,7 @@ def read(source: Source, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]
 
 
 @contextmanager
-def open_bytes(source: Source) -> Iterator[IO[bytes]]:
+def open_bytes(source: Source) -> Iterator[BufferedIOBase]:
     """The unpacked bytes of a file; whatever goes wrong while it is open is a DataError."""
     name = shown(source)
     try:
@@ -73,7 +73,12 @@ def open_bytes(source: Source) -> Iterator[IO[bytes]]:
 
 def shown(source: Source) -> str:
     """The name of a source in messages."""
-    return "stdin" if source == STDIN else os.fspath(source)
+    return "stdin" if is_stdin(source) else os.fspath(source)
+
+
+def is_stdin(source: Source) -> bool:
+    """Whether a source is standard input, `-`."""
+    return os.fspath(source) == "-"
 
 
 def ending(source: Source) -> str:
@@ -82,22 +87,23 @@ def ending(source: Source) -> str:
     return os.path.splitext(root)[1] if last in (".gz", ".xz") else last
 
 
-def _opened(source: Source) -> AbstractContextManager[IO[bytes]]:
-    if source == STDIN:
-        return nullcontext(sys.stdin.buffer)
+def _opened(source: Source) -> AbstractContextManager[BufferedIOBase]:
+    if is_stdin(source):
+        return nullcontext(cast(BufferedIOBase, sys.stdin.buffer))
     path = os.fspath(source)
     if "\0" in path:
         raise DataError(f"{path!r}: a file name cannot hold a NUL")
     if path.lower().endswith(".gz"):
-        return cast(IO[bytes], gzip.open(path, "rb"))
+        return gzip.open(path, "rb")
     if path.lower().endswith(".xz"):
         return lzma.open(path, "rb")
     return open(path, "rb")
 
 
-def _decoded(stream: IO[bytes], encoding: str) -> io.TextIOWrapper:
+def _decoded(stream: BufferedIOBase, encoding: str) -> io.TextIOWrapper:
     try:
-        return io.TextIOWrapper(stream, encoding, newline="\n")
+        # The cast is for the type checker, which asks for a name that the wrapper does not.
+        return io.TextIOWrapper(cast(IO[bytes], stream), encoding, newline="\n")
     except LookupError:
         raise ConfigError(
             f"unknown encoding {encoding!r}; utf-8, latin-1, cp1252 and utf-16 are some that exist"
@@ -109,7 +115,11 @@ def _undecodable(error: UnicodeDecodeError, name: str, number: int, encoding: st
     # out, so the block starts in line number + 1.
     before = error.object[: error.start].decode(encoding, "replace")
     line = number + 1 + before.count("\n")
-    advice = "try --encoding latin-1" if encoding.lower() in ("utf-8", "utf8") else "try another"
+    advice = (
+        "try --encoding latin-1"
+        if encoding.lower() in ("utf-8", "utf8")
+        else "try another --encoding"
+    )
     if number == 0:
         starts = (words for magic, words in _NOT_TEXT.items() if error.object.startswith(magic))
         advice = next(starts, advice)

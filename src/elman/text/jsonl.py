@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from elman.errors import DataError
+from elman.text.messages import listed
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -39,7 +40,7 @@ def _object(line: str, where: str) -> dict[str, Any]:
 
 def _text(record: dict[str, Any], column: str, where: str) -> str:
     if column not in record:
-        keys = ", ".join(map(repr, record)) or "none"
+        keys = listed(list(record)) or "none"
         raise DataError(f"{where}: no key {column!r}; the object's keys are {keys}")
     value = record[column]
     if isinstance(value, int) and not isinstance(value, bool):

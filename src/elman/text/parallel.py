@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from elman.errors import ConfigError, DataError
-from elman.text.files import STDIN, Source, shown
+from elman.text.files import Source, is_stdin, shown
 from elman.text.lines import lines
 
 
@@ -14,7 +14,7 @@ def parallel(
     sources: Sequence[Source], *, encoding: str = "utf-8"
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Line i of every file, numbered; files of different length are an error found at the end."""
-    if sum(source == STDIN for source in sources) > 1:
+    if sum(map(is_stdin, sources)) > 1:
         raise ConfigError("standard input (-) can stand for one of the files only")
     files = [lines(source, encoding=encoding) for source in sources]
     for number, row in enumerate(zip_longest(*files), start=1):

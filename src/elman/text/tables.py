@@ -1,9 +1,10 @@
 """Tables with named or numbered columns: TSV, CSV, JSON lines, and `label text` files.
 
-A table has a header when its first row holds all the asked-for names. Columns may be asked for by
-number instead ("1" is the first); then every row is data. Without a header and without numbers a
-row must have exactly the asked-for columns, in that order: `text<TAB>label`. A file with the label
-first is read with ``columns=("2", "1")``. Rows without any character are skipped.
+A table has a header when its first row holds all the asked-for names; to hold only some of them is
+an error. Columns may be asked for by number instead ("1" is the first); then every row is data.
+Without a header and without numbers a row must have exactly the asked-for columns, in that order:
+`text<TAB>label`. A file with the label first is read with ``columns=("2", "1")``. Rows without any
+character are skipped.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from elman.errors import ConfigError, DataError
 from elman.text import jsonl, quoted
 from elman.text.files import Source, ending, shown
 from elman.text.lines import lines
+from elman.text.messages import listed
 
 Cells = Iterator[tuple[int, list[str]]]
 
@@ -98,9 +100,8 @@ def _numbered(columns: Sequence[str], width: int, where: str) -> list[int]:
 
 def _named(column: str, header: list[str], where: str) -> int:
     if header.count(column) != 1:
-        has = ", ".join(map(repr, header))
         raise DataError(
-            f"{where}: the header must have one column {column!r}, it has {has}; "
+            f"{where}: the header must have one column {column!r}, it has {listed(header)}; "
             "name the columns, or give numbers where this row is no header"
         )
     return header.index(column)
@@ -109,7 +110,7 @@ def _named(column: str, header: list[str], where: str) -> int:
 def _in_order(columns: Sequence[str], row: list[str], where: str) -> list[int]:
     if len(row) != len(columns):
         raise DataError(
-            f"{where}: no header with {', '.join(map(repr, columns))}, and without one the file "
+            f"{where}: no header with {listed(columns)}, and without one the file "
             f"must have {len(columns)} columns, not {len(row)}; name the columns or give numbers"
         )
     return list(range(len(columns)))

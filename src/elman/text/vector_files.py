@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from io import BufferedIOBase
 from itertools import chain
-from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
 from elman.errors import DataError
+from elman.text.messages import brief
 
 Row = tuple[bytes, npt.NDArray[np.float32]]
 
@@ -22,7 +23,7 @@ _LARGEST = 16384
 
 
 def text_rows(
-    stream: IO[bytes], wanted: AbstractSet[bytes], name: str
+    stream: BufferedIOBase, wanted: AbstractSet[bytes], name: str
 ) -> tuple[int, Iterator[Row]]:
     """The size of the vectors of a text file, and its rows of wanted words."""
     first = stream.readline()
@@ -65,7 +66,7 @@ def _text(
 
 
 def binary_rows(
-    stream: IO[bytes], wanted: AbstractSet[bytes], name: str
+    stream: BufferedIOBase, wanted: AbstractSet[bytes], name: str
 ) -> tuple[int, Iterator[Row]]:
     """The size of the vectors of a word2vec binary file, and its rows of wanted words."""
     header = _HEADER.fullmatch(stream.readline(64))
@@ -79,7 +80,7 @@ def binary_rows(
 
 
 def _binary(
-    stream: IO[bytes], size: int, count: int, wanted: AbstractSet[bytes], name: str
+    stream: BufferedIOBase, size: int, count: int, wanted: AbstractSet[bytes], name: str
 ) -> Iterator[Row]:
     block, at = b"", 0
     for row in range(1, count + 1):
@@ -119,8 +120,8 @@ def _vector(numbers: list[bytes], where: str) -> npt.NDArray[np.float32]:
         with np.errstate(over="ignore"):
             vector = np.array([float(n) for n in numbers], np.float32)
     except ValueError:
-        bad = next(n for n in numbers if not _is_number(n))
-        raise DataError(f"{where}: {bad.decode('utf-8', 'replace')!r} is not a number") from None
+        bad = next(n for n in numbers if not _is_number(n)).decode("utf-8", "replace")
+        raise DataError(f"{where}: {brief(bad)} is not a number") from None
     if not np.isfinite(vector).all():
         raise DataError(f"{where}: the vector is not finite")
     return vector

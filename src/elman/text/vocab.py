@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from elman.errors import ConfigError, DataError, ModelError
+from elman.text.messages import brief, listed
 from elman.text.stored import distinct_strings, read_json, write_json
 
 SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
@@ -76,7 +77,8 @@ class Labels:
             return self._index[label]
         except KeyError:
             place = f"{where}: " if where else ""
-            raise DataError(f"{place}unknown label {label!r}; known are {self._listed()}") from None
+            known = listed(self.items)
+            raise DataError(f"{place}unknown label {brief(label)}; known are {known}") from None
 
     def save(self, path: Path) -> None:
         """Write the labels as a JSON list."""
@@ -96,10 +98,6 @@ class Labels:
     @cached_property
     def _index(self) -> dict[str, int]:
         return {label: i for i, label in enumerate(self.items)}
-
-    def _listed(self, most: int = 30) -> str:
-        more = f" and {len(self) - most} more" if len(self) > most else ""
-        return ", ".join(map(repr, self.items[:most])) + more
 
 
 def _ranked(counts: Mapping[str, int]) -> list[str]:

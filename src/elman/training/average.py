@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import expm1, log
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 class Average:
     """w̄ₙ = Σᵢ dⁿ⁻ⁱ wᵢ / Σᵢ dⁿ⁻ⁱ over the n weights it has seen; d = 1 is the plain mean.
 
-    Kept as w̄ₙ = w̄ₙ₋₁ + (wₙ - w̄ₙ₋₁) / Σᵢ dⁿ⁻ⁱ. The start of training, far from its end, is forgotten.
+    Kept as w̄ₙ = w̄ₙ₋₁ + (wₙ - w̄ₙ₋₁) / Σᵢ dⁿ⁻ⁱ. The weights before training do not count.
     """
 
     def __init__(self, net: nn.Module, decay: float) -> None:
@@ -24,8 +25,10 @@ class Average:
     def update(self, net: nn.Module) -> None:
         """See the weights of ``net`` once more."""
         self.count += 1
-        total = self.count if self.decay == 1 else (1 - self.decay**self.count) / (1 - self.decay)
-        latest = [p.detach() for p in net.parameters()]
+        d = log(self.decay)
+        total = expm1(d * self.count) / expm1(d) if d else self.count
+        own = weights(net)
+        latest = [own[name] for name in self.weights]
         torch._foreach_lerp_(list(self.weights.values()), latest, 1 / total)
 
     @contextmanager
@@ -41,7 +44,7 @@ class Average:
 
 
 def weights(net: nn.Module) -> dict[str, Tensor]:
-    """All parameters and buffers, those too that ``state_dict`` leaves out: a carried state is one."""
+    """All parameters and buffers, those too that ``state_dict`` leaves out, as a carried state."""
     return {name: t.detach() for name, t in (*net.named_parameters(), *net.named_buffers())}
 
 

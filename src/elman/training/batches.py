@@ -28,7 +28,7 @@ class Batches(Protocol[B]):
         """How many examples or tokens the loss of a batch is the mean of."""
 
     def share(self, batch: B, rank: int, size: int) -> B:
-        """The part of a batch for one of ``size`` processes; the parts' weights add up to its own."""
+        """The part for one of ``size`` processes; the parts' weights add up to the batch's."""
 
 
 class Lists(Generic[E]):
@@ -91,7 +91,9 @@ def groups(batches: Batches[B], settings: Settings, position: Position) -> Itera
         stream = batches(epoch, start)
         group = tuple(islice(stream, settings.accumulate))
         if not group:
-            raise DataError(f"there is nothing to train on: epoch {epoch + 1} ends at batch {start}")
+            raise DataError(
+                f"there is nothing to train on: epoch {epoch + 1} ends at batch {start}"
+            )
         while group:
             following = tuple(islice(stream, settings.accumulate))
             end = start + len(group)

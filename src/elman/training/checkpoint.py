@@ -33,9 +33,11 @@ def save(path: Path, snapshot: Snapshot, config: Mapping[str, Any]) -> None:
         "config": settings,
         "digest": _digest(snapshot.tensors, state, settings),
     }
-    temporary = _temporary(path)
-    save_file(snapshot.tensors, temporary, metadata)
-    replace(temporary, path)
+    try:
+        save_file(snapshot.tensors, _temporary(path), metadata)
+        _replace(_temporary(path), path)
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{path} cannot be written: {error}") from None
 
 
 def load(path: Path, config: Mapping[str, Any]) -> Snapshot:
@@ -51,7 +53,7 @@ def load(path: Path, config: Mapping[str, Any]) -> Snapshot:
     return Snapshot(tensors, json.loads(state))
 
 
-def replace(temporary: Path, path: Path) -> None:
+def _replace(temporary: Path, path: Path) -> None:
     """Make a file durable, then give it the name ``path`` in one step."""
     with open(temporary, "rb+") as file:
         os.fsync(file.fileno())
@@ -94,14 +96,15 @@ def _same(path: Path, stored: Mapping[str, Any], given: Mapping[str, Any]) -> No
     old, new = _flat(stored), _flat(given)
     changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     if changed:
-        said = ", ".join(
-            f"{key} was {old.get(key, 'absent')!r} and is {new.get(key, 'absent')!r}"
-            for key in changed
-        )
+        said = ", ".join(f"{key} was {_said(old, key)} and is {_said(new, key)}" for key in changed)
         raise ModelError(
             f"{path} was made with another configuration: {said}; "
             "resume with the old values or start anew"
         )
+
+
+def _said(flat: Mapping[str, Any], key: str) -> str:
+    return repr(flat[key]) if key in flat else "absent"
 
 
 def _flat(config: Mapping[str, Any], where: str = "") -> dict[str, Any]:

@@ -6,8 +6,10 @@ of each; rank 0 alone evaluates and writes.
 
 from __future__ import annotations
 
+import gc
 import os
-import warnings
+import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,12 +18,13 @@ from typing import TypeVar, cast
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
+from torch import nn
+from torch.distributed import TCPStore  # type: ignore[attr-defined]
 from torch.nn.parallel import DistributedDataParallel
 
 T = TypeVar("T")
 
-# The others wait for as long as rank 0 evaluates. A lost process is torchrun's to notice, not a timeout's.
+# The others wait as long as rank 0 evaluates; a lost process is noticed by torchrun, not by this.
 _PATIENCE = timedelta(hours=6)
 
 
@@ -31,14 +34,14 @@ class World:
 
     rank: int = 0
     size: int = 1
-    device: torch.device = torch.device("cpu")
+    device: str = "cpu"
 
     def first(self, value: T) -> T:
         """Rank 0's value, everywhere."""
         if self.size == 1:
             return value
         box = [value if self.rank == 0 else None]
-        dist.broadcast_object_list(box, src=0, device=self.device)
+        dist.broadcast_object_list(box, src=0, device=torch.device(self.device))
         return cast(T, box[0])
 
     def sum(self, *values: float) -> list[float]:
@@ -57,32 +60,57 @@ class World:
         """The module with its gradients averaged over all ranks."""
         if self.size == 1:
             return module
-        warnings.filterwarnings("ignore", message="find_unused_parameters=True was specified")
-        # A policy or a short batch may leave parameters out; buffers are each rank's own.
-        return DistributedDataParallel(
-            module, broadcast_buffers=False, find_unused_parameters=True
-        )
+        # What a batch or a policy leaves out has no gradient; without this, the others would wait.
+        return DistributedDataParallel(module, find_unused_parameters=True)
 
 
 def world() -> World:
     """The world this process has joined, or that of one."""
     if not dist.is_available() or not dist.is_initialized():
         return World()
-    device = torch.device("cuda" if dist.get_backend() == "nccl" else "cpu")
+    device = "cuda" if dist.get_backend() == "nccl" else "cpu"
     return World(dist.get_rank(), dist.get_world_size(), device)
 
 
 @contextmanager
 def joined(device: torch.device) -> Iterator[World]:
     """Within it the processes that torchrun started know each other."""
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1 or dist.is_initialized():
+    rank, size = (int(os.environ.get(name, "1")) for name in ("RANK", "WORLD_SIZE"))
+    if size == 1 or dist.is_initialized():
         yield world()
         return
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=_PATIENCE)
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    store = _store(rank) if "TORCHELASTIC_RUN_ID" in os.environ else None
+    dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=_PATIENCE)
     try:
         yield world()
     finally:
+        # DDP, in cycles of references, keeps the group's threads alive; one that lets go of a tensor
+        # while Python shuts down aborts the process.
+        gc.collect()
         dist.destroy_process_group()
+
+
+def _store(rank: int) -> dist.Store:
+    """Where the processes of this attempt find each other.
+
+    torchrun offers a store of its own, but that lives through all attempts: after a restart the
+    addresses of the dead are still in it (PyTorch issue 135712). Here it only tells where rank 0
+    of this attempt has opened another, which the dead cannot have left open.
+    """
+    host = os.environ["MASTER_ADDR"]
+    lasting = TCPStore(host, int(os.environ["MASTER_PORT"]), is_master=False)
+    if rank == 0:
+        store = TCPStore(host, 0, is_master=True, wait_for_workers=False)
+        lasting.set("elman", str(store.port))
+        return store
+    while True:
+        port = int(lasting.get("elman"))
+        try:
+            socket.create_connection((host, port), timeout=10).close()
+            return TCPStore(host, port, is_master=False)
+        except OSError:
+            time.sleep(0.1)
 
 
 def leads() -> bool:

@@ -24,10 +24,9 @@ class Update:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The net was judged. While this event is looked at, the net holds the weights it was judged by."""
+    """The net was judged; while this event is looked at, it holds the weights it was judged by."""
 
     number: int
-    epoch: int
     scores: dict[str, float]
     metric: str  # the score that counts
     best: bool  # better than all before

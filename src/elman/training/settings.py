@@ -46,7 +46,9 @@ class Settings:
                 if not fits(value):
                     raise ConfigError(f"{name} is {value}; it must be {right}")
         if self.optimizer == "ntasgd" and self.average:
-            raise ConfigError(f"average is {self.average}; it must be 0 with ntasgd, which averages")
+            raise ConfigError(
+                f"average is {self.average}; it must be 0 with ntasgd, which averages"
+            )
 
 
 _RANGES: tuple[tuple[str, Callable[[float], bool], str], ...] = (

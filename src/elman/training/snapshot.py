@@ -45,7 +45,10 @@ def take(training: Training) -> Snapshot:
         "best": training.best,
         "optimizer": _moments(training),
     }
-    state = {"position": asdict(training.position), "scaler": training.scaler.state_dict()}
+    state: dict[str, Any] = {
+        "position": asdict(training.position),
+        "scaler": training.scaler.state_dict(),
+    }
     if training.average:
         parts["average"] = training.average.weights
         state["averaged"] = training.average.count

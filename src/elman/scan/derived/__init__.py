@@ -60,7 +60,7 @@ def run(
     x, *masks = cell.project(packed.pack(xs))
     program = _program(cell.formula, tuple(cell.widths.items()))
     inputs = (*packed.sort(state), *cell.matrices(), *cell.units(), *masks)
-    ys, *final = _Recurrence.apply(cell.formula, program, packed, x, *inputs)
+    ys, *final = _Recurrence.apply(cell.formula, program, packed, x, *inputs)  # type: ignore[no-untyped-call]
     new = State(**dict(zip(cell.formula.states, final, strict=True)))
     return packed.unpack(ys), packed.unsort(new)
 
@@ -84,12 +84,12 @@ class _Recurrence(torch.autograd.Function):
         return y, *(slab.index_select(0, last) for slab in S)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, dY: Tensor, *dS: Tensor) -> tuple[Any, ...]:
         packed: Packing = ctx.packed
         X, *saved = ctx.saved_tensors
         inputs = saved[: len(saved) - sum(ctx.counts)]
-        state, U, p, m = _parted(ctx.formula, inputs)
+        _, U, p, m = _parted(ctx.formula, inputs)
         slabs = iter(saved[len(inputs) :])
         S, A, V = ([next(slabs) for _ in range(count)] for count in ctx.counts)
         if packed.index is None:
@@ -97,9 +97,7 @@ class _Recurrence(torch.autograd.Function):
         else:
             index = packed.previous(X.device)
             before = lambda slab: slab.index_select(0, index)  # noqa: E731
-        dX, d0, dU, dp = ctx.program[1](
-            torch, packed.sizes, dY, dS, before, X, S, A, V, U, p, m
-        )
+        dX, d0, dU, dp = ctx.program[1](torch, packed.sizes, dY, dS, before, X, S, A, V, U, p, m)
         return None, None, None, dX, *d0, *dU, *dp, *(None for _ in m)
 
 

@@ -195,7 +195,7 @@ class _Backward:
 
     def _single_result(self, form: Form, cut: str) -> None:
         if len(form) == 1:
-            (g, k), = form.items()
+            ((g, k),) = form.items()
             gradient = self._gradient(g)
             copy = f"{cut}.copy_({gradient})"
             product = f"torch.mul({gradient}, {self._factor(k)}, out={cut})"
@@ -221,8 +221,12 @@ class _Backward:
     def _fusable(self, g: Node, k: Node) -> bool:
         parts = (self.linear.sums, self.linear.r, self.linear.s)
         readers = [form for part in parts for form in part.values() if g in form]
-        return g.op == "input" and g.args[0] == "q" and k is ONE and len(readers) == 1 and (
-            g not in self.stored
+        return (
+            g.op == "input"
+            and g.args[0] == "q"
+            and k is ONE
+            and len(readers) == 1
+            and (g not in self.stored)
         )
 
     def _after(self) -> list[str]:
@@ -260,5 +264,3 @@ class _Backward:
 
 def _inputs(a: Node) -> set[Node]:
     return {i for i in topological([a]) if i.op == "input"}
-
-

@@ -94,7 +94,16 @@ class _Forward:
             self.names[a] = f"v{len(self.body)}"
             self.body.append(f"{self.names[a]} = {expression}")
             return
-        self.body.append(into(self.names[a], expression))
+        if a.op in ("tanh", "exp") and self._is_column(a.args[0]):
+            column = self.names[a.args[0]]
+            self.body.append(f"torch.{a.op}_({self.names[a]}.copy_({column}))")
+        else:
+            self.body.append(into(self.names[a], expression))
+
+    def _is_column(self, a: Node) -> bool:
+        """Is it a part of a wider product? MKL's tanh and exp want it copied out first."""
+        name = self.plan.slot(a)
+        return any(name in p.names and len(p.names) > 1 for p in self.trace.products)
 
     def _copies(self) -> None:
         """A new state that is another's node, or an input, still gets its own slab."""
@@ -148,7 +157,9 @@ class _Forward:
         product, slab = self.trace.products[k], self._slab(k)
         widths = [self.plan.widths[n] for n in product.names]
         base, operand = self._base(k), self._name(product.operand)
-        expression = f"torch.addmm({base}, {operand}, u{k})" if base else f"torch.mm({operand}, u{k})"
+        expression = (
+            f"torch.addmm({base}, {operand}, u{k})" if base else f"torch.mm({operand}, u{k})"
+        )
         if slab:
             self.head.append(f"{slab} = X.new_empty(N, {sum(widths)})")
             self.body.append(into(self.views(slab), expression))

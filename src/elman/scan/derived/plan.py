@@ -11,6 +11,8 @@ from elman.formula.linear import Linear, linear
 from elman.formula.symbols import symbol, topological
 
 SQUASH = ("sigmoid", "tanh", "relu", "exp", "rsqrt")
+# torch computes the others through MKL, which is several times slower on a column of a wider matrix.
+INPLACE = ("sigmoid", "relu")
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class Plan:
             readers = self.formula.trace.uses[a]
             if name and a not in self.needed and len(readers) == 1:
                 reader = readers[0]
-                if reader.op in SQUASH and reader not in self.states:
+                if reader.op in INPLACE and reader not in self.states:
                     found[name] = reader
         return found
 

@@ -13,6 +13,9 @@ ONE = constant(1)
 
 def call(a: Node, name: Callable[[Node], str]) -> str:
     """One value in torch, from the names of its operands."""
+    bent = slope(a)
+    if bent is not None and value_of(bent[1]) is None:
+        return f"torch.ops.aten.{bent[0]}({name(bent[1])}, {name(bent[2])})"
     if a.op == "sub" and value_of(a.args[0]) is not None:
         return f"{name(a.args[0])} - {name(a.args[1])}"
     if a.op in ("add", "mul"):  # torch wants the tensor first
@@ -27,8 +30,25 @@ def call(a: Node, name: Callable[[Node], str]) -> str:
     return f"torch.{a.op}({', '.join(name(o) for o in a.operands)})"
 
 
+def slope(a: Node) -> tuple[str, Node, Node] | None:
+    """``u·y(1 - y)`` and ``u·(1 - y²)`` are one pass each in torch: the operation, u and y."""
+    if a.op == "mul":
+        for u, v in (a.args, a.args[::-1]):
+            if v.op == "mul" and any(v is y * (1 - y) for y in v.args):
+                y = next(y for y in v.args if v is y * (1 - y))
+                return "sigmoid_backward", u, y
+            if v.op == "sub" and v.args[0] is ONE and v.args[1].op == "mul":
+                y, z = v.args[1].args
+                if y is z:
+                    return "tanh_backward", u, y
+    return None
+
+
 def into(target: str, expression: str) -> str:
     """The expression computed straight into ``target`` where torch has a way to say so."""
+    if expression.startswith("torch.ops.aten."):
+        function, arguments = expression.split("(", 1)
+        return f"{function}.grad_input({arguments[:-1]}, grad_input={target})"
     if expression.startswith("torch."):
         return f"{expression[:-1]}, out={target})"
     return f"{target}.copy_({expression})"
@@ -61,7 +81,8 @@ def _missing(outputs: Iterable[Node], names: dict[Node, str]) -> list[Node]:
             names.setdefault(a, repr(a.args[0]))
         if a in names or a in order:
             return
-        for operand in a.operands:
+        bent = slope(a)
+        for operand in bent[1:] if bent is not None and value_of(bent[1]) is None else a.operands:
             visit(operand)
         order[a] = None
 

@@ -1,0 +1,180 @@
+"""Regularised cells: dropout with one mask per sequence, on outputs or on recurrent weights, and zoneout.
+
+Noise that lasts a sequence is thrown by ``draw``, which gives a cell without chance; ``scan`` calls it. Without
+training (``eval``) all of these are the cell they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.nn.functional import dropout
+
+from elman.cells.cell import Cell, S, Sweep
+from elman.cells.formula_cell import Formulaic
+from elman.errors import ModelError
+from elman.formula import Formula, Gates, Matrices, State
+from elman.shapes import Tensor
+
+
+def _probability(p: float) -> float:
+    if not 0 <= p < 1:
+        raise ModelError(f"a dropout probability lies in [0, 1), got {p}")
+    return p
+
+
+class Dropout(Cell[S]):
+    """Drops features of the output, the same ones at every step (Gal & Ghahramani 2016)."""
+
+    def __init__(self, cell: Cell[S], p: float) -> None:
+        super().__init__()
+        self.cell, self.p = cell, _probability(p)
+        self.input_size, self.output_size = cell.input_size, cell.output_size
+
+    def initial(self, like: Tensor) -> S:
+        return self.cell.initial(like)
+
+    def project(self, x: Tensor) -> Any:
+        return self.cell.project(x)
+
+    def step(self, state: S, x: Any) -> S:
+        return self.cell.step(state, x)
+
+    def output(self, state: S) -> Tensor:
+        if self.training and self.p:
+            raise ModelError("one mask lasts a sequence: step over cell.draw(xs), or cell.eval()")
+        return self.cell.output(state)
+
+    def draw(self, like: Tensor) -> Cell[S]:
+        cell = self.cell.draw(like)
+        if not self.training or not self.p:
+            return cell
+        return _Masked(cell, dropout(like.new_ones(like.shape[0], self.output_size), self.p))
+
+
+class _Masked(Cell[S]):
+    """A cell whose outputs are multiplied with a given mask (B, H)."""
+
+    def __init__(self, cell: Cell[S], mask: Tensor) -> None:
+        super().__init__()
+        self.cell, self.mask = cell, mask
+        self.input_size, self.output_size = cell.input_size, cell.output_size
+
+    def initial(self, like: Tensor) -> S:
+        return self.cell.initial(like)
+
+    def project(self, x: Tensor) -> Any:
+        return self.cell.project(x)
+
+    def step(self, state: S, x: Any) -> S:
+        return self.cell.step(state, x)
+
+    def output(self, state: S) -> Tensor:
+        return self.cell.output(state) * self.mask
+
+    def sweep(self, xs: Tensor, state: S, run: Sweep) -> tuple[Tensor, S]:
+        ys, state = run(self.cell, xs, state)
+        return ys * self.mask[:, None], state
+
+
+class _Around(Formulaic):
+    """A formula cell around another: everything is the inner cell's, unless a subclass says otherwise."""
+
+    cell: Formulaic
+
+    def __init__(self, cell: Formulaic, formula: Formula) -> None:
+        super().__init__()
+        self.cell, self.formula, self.widths = cell, formula, cell.widths
+        self.input_size, self.output_size = cell.input_size, cell.output_size
+
+    def project(self, x: Tensor) -> tuple[Tensor, ...]:
+        return self.cell.project(x)
+
+    def affine(self) -> tuple[Tensor, Tensor | None]:
+        return self.cell.affine()
+
+    def matrices(self) -> Sequence[Tensor]:
+        return self.cell.matrices()
+
+    def units(self) -> Sequence[Tensor]:
+        return self.cell.units()
+
+
+class WeightDrop(_Around):
+    """Drops entries of the recurrent matrices, the same ones for a whole batch of sequences (Wan et al. 2013,
+    Merity et al. 2018)."""
+
+    def __init__(self, cell: Formulaic, p: float) -> None:
+        super().__init__(cell, cell.formula)
+        self.p = _probability(p)
+
+    def matrices(self) -> Sequence[Tensor]:
+        if self.training and self.p:
+            raise ModelError("one mask lasts a sequence: step over cell.draw(xs), or cell.eval()")
+        return self.cell.matrices()
+
+    def draw(self, like: Tensor) -> Formulaic:
+        if not self.training or not self.p:
+            return self.cell
+        return _Dropped(self.cell, [dropout(U, self.p) for U in self.cell.matrices()])
+
+
+class _Dropped(_Around):
+    """A formula cell with given recurrent matrices."""
+
+    def __init__(self, cell: Formulaic, matrices: Sequence[Tensor]) -> None:
+        super().__init__(cell, cell.formula)
+        self._matrices = matrices
+
+    def matrices(self) -> Sequence[Tensor]:
+        return self._matrices
+
+
+class Zoneout(_Around):
+    """Each unit of each state keeps its old value with probability p at each step (Krueger et al. 2017).
+
+    s' = m ⊙ s + (1 - m) ⊙ R(s, x), m drawn anew at each step; without training m is p itself.
+    ``p`` is one probability, or one for each state: ``{"h": 0.05, "c": 0.5}``.
+    """
+
+    def __init__(self, cell: Formulaic, p: float | Mapping[str, float]) -> None:
+        states = cell.formula.states
+        self_p = dict.fromkeys(states, p) if isinstance(p, float | int) else dict(p)
+        if set(self_p) != set(states):
+            raise ModelError(f"zoneout needs a probability for each of {', '.join(states)}")
+        super().__init__(cell, zoned(cell.formula))
+        self.p = {name: _probability(self_p[name]) for name in states}
+
+    def project(self, x: Tensor) -> tuple[Tensor, ...]:
+        masks = []
+        for name in self.formula.states:
+            mask = x.new_full((*x.shape[:-1], self.widths[name]), self.p[name])
+            masks.append(torch.bernoulli(mask) if self.training else mask)
+        return *self.cell.project(x), *masks
+
+
+def zoned(inner: Formula) -> Formula:
+    """The formula with a mask for each state that keeps the old value."""
+    if inner.masks:
+        raise ModelError(f"the formula {inner.name!r} has masks of its own already")
+
+    def new(s: State, after: State, m: Gates) -> State:
+        kept = {
+            n: getattr(m, n) * getattr(s, n) + (1 - getattr(m, n)) * getattr(after, n)
+            for n in s.names
+        }
+        return State(**kept)
+
+    def plain(x: Gates, U: Matrices, s: State, m: Gates) -> State:
+        return new(s, inner.function(x, U, s), m)
+
+    def with_units(x: Gates, U: Matrices, s: State, p: Gates, m: Gates) -> State:
+        return new(s, inner.function(x, U, s, p), m)
+
+    function = with_units if inner.parameters else plain
+    function.__name__ = f"zoneout_{inner.name}"
+    return Formula(
+        function, inner.gates, inner.states, inner.parameters, inner.states, inner.output
+    )

@@ -1,0 +1,36 @@
+"""elman bench: the side-by-side measurements of bench/."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+from elman.errors import ConfigError
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("name")
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def bench(name: str, options: tuple[str, ...]) -> None:
+    """Run one of the measurements in the folder bench/ of a checkout.
+
+    Options after the name go to the measurement; all know --json and --help.
+
+    \b
+    Examples:
+      elman bench recurrence
+      elman bench recurrence --threads 1 --json
+    """
+    folder = Path(__file__).parents[3] / "bench"
+    if not folder.is_dir():
+        raise ConfigError(
+            "the measurements are not installed: run `elman bench` in a checkout of Elman"
+        )
+    scripts = {path.stem: path for path in sorted(folder.glob("*.py"))}
+    if name not in scripts:
+        raise ConfigError(f"unknown measurement {name!r}; there are {', '.join(scripts)}")
+    done = subprocess.run([sys.executable, str(scripts[name]), *options], check=False)
+    sys.exit(done.returncode)

@@ -1,0 +1,81 @@
+"""Every gate and state of every step, as named arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+
+from elman.cells import Formulaic
+from elman.errors import ModelError
+from elman.formula import Node, State, values
+from elman.formula.symbols import symbol
+from elman.shapes import Bool, Float, Tensor
+from elman.state import keep
+
+Arrays = dict[str, np.ndarray]
+
+
+@torch.no_grad()
+def trace_gates(
+    cell: Formulaic,
+    xs: Float[Tensor, "B T D"],
+    mask: Bool[Tensor, "B T"] | None = None,
+    state: State | None = None,
+) -> Arrays:
+    """Arrays (B, T, H) by name: each gate after its σ or tanh, each state; NaN where the mask is false.
+
+    The names are those of ``elman.formula.values``: of an LSTM ``i f z o h c``.
+    """
+    if not isinstance(cell, Formulaic):
+        raise ModelError(f"gates are named by formulas, and {type(cell).__name__} has none")
+    named = values(cell.formula)
+    state = cell.initial(xs) if state is None else state
+    if mask is not None:
+        xs = xs.masked_fill(~mask[..., None], 0)
+    projected = cell.project(xs)
+    steps: list[dict[str, Tensor]] = []
+    for t in range(xs.shape[1]):
+        computed = _step(cell, state, tuple(x[:, t] for x in projected))
+        new = State(**{name: computed[a] for name, a in cell.formula.trace.new.items()})
+        state = new if mask is None else keep(mask[:, t], new, state)
+        steps.append({name: computed[a] for name, a in named.items()})
+    arrays = {n: torch.stack([step[n] for step in steps], 1).cpu().numpy() for n in named}
+    if mask is not None:
+        for array in arrays.values():
+            array[~mask.cpu().numpy()] = np.nan
+    return arrays
+
+
+def _step(cell: Formulaic, state: State, x: tuple[Tensor, ...]) -> Mapping[Node, Tensor]:
+    """All values of one step, by node."""
+    formula, trace = cell.formula, cell.formula.trace
+    gates, *masks = x
+    known: dict[Node, Tensor] = {}
+    for kind, names, tensors in (
+        ("x", formula.gates, gates.chunk(len(formula.gates), -1)),
+        ("s", formula.states, state),
+        ("p", formula.parameters, cell.units()),
+        ("m", formula.masks, masks),
+    ):
+        known |= {symbol(kind, n): t for n, t in zip(names, tensors, strict=True)}
+    matrices = dict(zip(trace.products, cell.matrices(), strict=True))
+    for a in trace.nodes:
+        if a.op == "input" and a.args[0] == "r" and a not in known:
+            product = next(p for p in trace.products if a.args[1] in p.names)
+            result = known[product.operand] @ matrices[product].t()
+            parts = torch.split(result, [cell.widths[n] for n in product.names], -1)
+            known |= {symbol("r", n): t for n, t in zip(product.names, parts, strict=True)}
+        elif a.op == "constant":
+            known[a] = gates.new_tensor(a.args[0])
+        elif a.operands:
+            known[a] = _apply(a.op, [known[o] for o in a.operands])
+    return known
+
+
+def _apply(op: str, args: list[Tensor]) -> Tensor:
+    if op == "mean":
+        return args[0].mean(-1, keepdim=True).expand_as(args[0])
+    value: Tensor = getattr(torch, op)(*args)
+    return value

@@ -1,0 +1,105 @@
+"""Weights from and to ``torch.nn.RNN``, ``LSTM`` and ``GRU``, exactly, where the formulas agree.
+
+torch has two biases a gate, which act as their sum (a GRU's last gate excepted); Elman has one. So a layer
+converted there and back is the same, and a state dict converted there and back computes the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+
+from elman.cells import Cell, FormulaCell, Stacked
+from elman.errors import ModelError
+from elman.layers.rnn import RNN, BiRNN, Layers, concat
+from elman.scan.kernels import match, torch_weights
+from elman.shapes import Tensor
+
+Layer = RNN | BiRNN | Layers
+
+
+def to_torch(layer: Layer) -> dict[str, Tensor]:
+    """The state dict of the ``torch.nn`` module (``batch_first`` or not) that computes the same."""
+    weights = {}
+    for suffix, cell in _cells(layer):
+        W, U, *rest = torch_weights(cell)
+        names = ["bias_ih", "bias_hh"] if len(rest) > 1 else []
+        names += ["weight_hr"] if len(rest) % 2 else []
+        for name, tensor in zip(["weight_ih", "weight_hh", *names], [W, U, *rest], strict=True):
+            weights[f"{name}_{suffix}"] = tensor.detach().clone()
+    return weights
+
+
+@torch.no_grad()
+def from_torch(layer: Layer, weights: Mapping[str, Tensor]) -> None:
+    """Give ``layer`` the weights of a ``torch.nn`` state dict; nothing is changed if any does not fit."""
+    expected, cells = to_torch(layer), list(_cells(layer))
+    for name, tensor in expected.items():
+        if name not in weights:
+            raise ModelError(f"the state dict has no {name!r}, which this layer needs")
+        if weights[name].shape != tensor.shape:
+            raise ModelError(
+                f"{name!r} is {tuple(weights[name].shape)}, the layer needs {tuple(tensor.shape)}"
+            )
+    extra = sorted(set(weights) - set(expected))
+    if extra:
+        raise ModelError(f"the state dict has {extra[0]!r}, for which this layer has no place")
+    for suffix, cell in cells:
+        _fill(cell, {k: weights[f"{k}_{suffix}"] for k in KEYS if f"{k}_{suffix}" in weights})
+
+
+KEYS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+
+
+def _fill(cell: FormulaCell, given: dict[str, Tensor]) -> None:
+    matched = match(cell.formula)
+    assert matched is not None
+    back = [matched.gates.index(g) for g in range(len(matched.gates))]
+
+    def ours(t: Tensor) -> Tensor:
+        return torch.cat([t.chunk(len(back))[i] for i in back])
+
+    cell.W.copy_(ours(given["weight_ih"]))
+    cell.U[0].copy_(ours(given["weight_hh"]))
+    if "weight_hr" in given:
+        cell.U[1].copy_(given["weight_hr"])
+    if cell.b is not None:
+        second = given["bias_hh"].clone()
+        if len(cell.p):  # a GRU's last gate resets its second bias, so that one stays apart
+            units = len(cell.p[0])
+            cell.p[0].copy_(second[-units:])
+            second[-units:] = 0
+        cell.b.copy_(ours(given["bias_ih"] + second))
+
+
+def _cells(layer: Layer) -> Iterator[tuple[str, FormulaCell]]:
+    """Each cell with torch's suffix: ``l0``, ``l0_reverse``, …"""
+    if isinstance(layer, RNN) and not layer.reverse:
+        stack = layer.cell.layers if isinstance(layer.cell, Stacked) else [layer.cell]
+        for k, cell in enumerate(stack):
+            yield f"l{k}", _convertible(cell)
+        return
+    levels: list[Any] = layer.stack if isinstance(layer, Layers) else [layer]
+    for k, level in enumerate(levels):
+        if isinstance(level, BiRNN) and level.merge is concat:
+            yield f"l{k}", _convertible(level.ahead.cell)
+            yield f"l{k}_reverse", _convertible(level.back.cell)
+        elif isinstance(level, RNN) and not level.reverse:
+            yield f"l{k}", _convertible(level.cell)
+        else:
+            raise ModelError(
+                "torch.nn reads forwards, or both ways with concatenated outputs, and nothing else"
+            )
+
+
+def _convertible(cell: Cell[Any]) -> FormulaCell:
+    if not isinstance(cell, FormulaCell):
+        raise ModelError(f"torch.nn has no {type(cell).__name__}")
+    if match(cell.formula) is None:
+        formulas = "; ".join(cell.equations())
+        raise ModelError(
+            f"torch.nn computes another formula than {cell.formula.name!r}: {formulas}"
+        )
+    return cell

@@ -1,0 +1,128 @@
+"""The update as CUDA graphs: recorded once, then replayed without Python between its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Generic, TypeVar
+
+import torch
+from torch import Tensor
+
+from elman.errors import ConfigError
+from elman.training.average import put, weights
+from elman.training.step import Eager
+
+B = TypeVar("B")
+T = TypeVar("T")
+
+# Updates before the recording, in which libraries choose kernels and the optimizer makes its state.
+_WARM = 3
+
+
+class Captured(Generic[B]):
+    """A graph for each half of the update; a new batch is copied to where the recorded one lay."""
+
+    def __init__(self, eager: Eager[B]) -> None:
+        self.eager = eager
+        self.done = 0
+        self.side: torch.cuda.Stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        self.halves = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
+
+    def gradient(self, parts: Sequence[B], shares: Tensor, progress: float) -> Tensor:
+        if self.done < _WARM:
+            return self._aside(lambda: self.eager.gradient(parts, shares, progress))
+        if self.done == _WARM:
+            self._record(parts, shares)
+        if _signature(parts) != self.signature:
+            raise ConfigError(
+                f"graph needs batches of one shape, but after {self.signature} came "
+                f"{_signature(parts)}; turn graph off or make them alike"
+            )
+        for static, tensor in zip(self.inputs, _tensors((parts, shares)), strict=True):
+            static.copy_(tensor)
+        self.halves[0].replay()
+        return self.result
+
+    def apply(self) -> None:
+        if self.done < _WARM:
+            self._aside(self.eager.apply)
+        else:
+            self.halves[1].replay()
+        self.done += 1
+
+    def _aside(self, work: Callable[[], T]) -> T:
+        """Work on the stream of the recording, as PyTorch asks for what is recorded later."""
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            result = work()
+        torch.cuda.current_stream().wait_stream(self.side)
+        return result
+
+    def _record(self, parts: Sequence[B], shares: Tensor) -> None:
+        self._refuse(parts)
+        self.signature = _signature(parts)
+        parts, shares = _cloned((tuple(parts), shares))
+        self.inputs = list(_tensors((parts, shares)))
+        first, second = self.halves
+        try:
+            with torch.cuda.graph(first, stream=self.side):
+                self.result = self.eager.gradient(parts, shares, 0.0)
+            with torch.cuda.graph(second, pool=first.pool(), stream=self.side):
+                self.eager.apply()
+        except RuntimeError as error:
+            reason = str(error).splitlines()[0]
+            raise ConfigError(
+                f"graph is on, but this update cannot be recorded: {reason}; turn graph off"
+            ) from error
+
+    def _refuse(self, parts: Sequence[B]) -> None:
+        """Refuse what a recording would silently keep: data on the CPU, progress in the loss."""
+        tensors = list(_tensors(parts))
+        if not tensors or not all(tensor.is_cuda for tensor in tensors):
+            raise ConfigError("graph needs batches of tensors on the GPU; turn graph off")
+        carried = {name: value.clone() for name, value in weights(self.eager.training.net).items()}
+        losses = []
+        for progress in (0.0, 1.0):
+            with torch.no_grad(), torch.random.fork_rng(devices=[tensors[0].device]):
+                losses.append(self.eager.loss(parts[0], progress))
+            put(self.eager.training.net, carried)
+        if not torch.allclose(losses[0], losses[1], rtol=1e-4, equal_nan=True):
+            raise ConfigError(
+                "graph needs a loss that does not change with progress; turn graph off"
+            )
+
+
+def _leaves(tree: Any) -> Iterator[Any]:
+    if isinstance(tree, Mapping):
+        tree = tuple(tree.values())
+    if is_dataclass(tree):
+        tree = tuple(getattr(tree, f.name) for f in fields(tree))
+    if isinstance(tree, tuple | list):
+        for item in tree:
+            yield from _leaves(item)
+    else:
+        yield tree
+
+
+def _tensors(tree: Any) -> Iterator[Tensor]:
+    return (leaf for leaf in _leaves(tree) if isinstance(leaf, Tensor))
+
+
+def _signature(tree: Any) -> list[Any]:
+    """What must be the same for a replay: the shapes of tensors, the values of all else."""
+    leaves = _leaves(tree)
+    return [tuple(leaf.shape) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+
+
+def _cloned(tree: Any) -> Any:
+    if isinstance(tree, Tensor):
+        return tree.clone()
+    if isinstance(tree, Mapping):
+        return {key: _cloned(value) for key, value in tree.items()}
+    if is_dataclass(tree) and not isinstance(tree, type):
+        return replace(tree, **{f.name: _cloned(getattr(tree, f.name)) for f in fields(tree)})
+    if isinstance(tree, tuple | list):
+        items = [_cloned(item) for item in tree]
+        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
+    return tree

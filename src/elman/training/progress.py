@@ -1,0 +1,158 @@
+"""What people see of a run, on stderr: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Protocol, TextIO
+
+from elman.training.events import End, Evaluation, Event, Update
+
+
+class Display(Protocol):
+    """Shows events to people."""
+
+    def show(self, event: Event) -> None:
+        """Show what is new."""
+
+    def say(self, text: str) -> None:
+        """Show a sentence that stays."""
+
+    def close(self) -> None:
+        """Leave the screen in order."""
+
+
+def display(unit: str, stream: TextIO | None = None) -> Display:
+    """The display that suits the stream; ``unit`` is what weights are counted in."""
+    stream = stream or sys.stderr
+    if stream.isatty():
+        try:
+            return Bar(unit, stream)
+        except ImportError:  # rich is an aid, not a need
+            pass
+    return Lines(unit, stream)
+
+
+class Pace:
+    """How fast a run is, and how long it will take, by the updates seen."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.begun: tuple[float, float] | None = None
+        self.recent: deque[tuple[float, float]] = deque(maxlen=100)
+        self.left = 0.0
+
+    def see(self, event: Event) -> None:
+        now = self.clock()
+        if isinstance(event, Evaluation):
+            self.recent.clear()  # the speed is that of training
+        if not isinstance(event, Update):
+            return
+        self.recent.append((now, event.weight))
+        self.begun = self.begun or (now, event.progress)
+        done = event.progress - self.begun[1]
+        self.left = (now - self.begun[0]) / done * (1 - event.progress) if done > 0 else 0.0
+
+    @property
+    def speed(self) -> float:
+        """Weight a second."""
+        if len(self.recent) < 2 or self.recent[-1][0] <= self.recent[0][0]:
+            return 0.0
+        weight = sum(weight for _, weight in list(self.recent)[1:])
+        return weight / (self.recent[-1][0] - self.recent[0][0])
+
+
+class Lines:
+    """A line an evaluation, and one every ten seconds."""
+
+    def __init__(self, unit: str, stream: TextIO, every: float = 10.0) -> None:
+        self.unit, self.stream, self.every = unit, stream, every
+        self.pace = Pace()
+        self.said = self.pace.clock()
+
+    def show(self, event: Event) -> None:
+        self.pace.see(event)
+        if isinstance(event, Update) and self.pace.clock() - self.said >= self.every:
+            self.said = self.pace.clock()
+            self.say(f"{_update(event)}  {_speed(self.pace, self.unit)}  {_left(self.pace)}")
+        elif isinstance(event, Evaluation):
+            self.say(_evaluation(event))
+        elif isinstance(event, End):
+            self.say(_end(event))
+
+    def say(self, text: str) -> None:
+        print(text, file=self.stream, flush=True)
+
+    def close(self) -> None:
+        self.stream.flush()
+
+
+class Bar:
+    """A bar at the bottom of the terminal, the evaluations above it."""
+
+    def __init__(self, unit: str, stream: TextIO) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self.unit = unit
+        self.pace = Pace()
+        self.metric = ""
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:.0f}%"),
+        )
+        self.bar = Progress(*columns, console=Console(file=stream))
+        self.task: Any = self.bar.add_task("", total=1.0)
+        self.bar.start()
+
+    def show(self, event: Event) -> None:
+        self.pace.see(event)
+        if isinstance(event, Update):
+            parts = (_update(event), self.metric, _speed(self.pace, self.unit), _left(self.pace))
+            text = "  ".join(part for part in parts if part)
+            self.bar.update(self.task, completed=event.progress, description=text)
+        elif isinstance(event, Evaluation):
+            self.metric = f"{event.metric} {event.scores[event.metric]:.4g}"
+            self.say(_evaluation(event))
+        elif isinstance(event, End):
+            self.bar.update(self.task, completed=1.0)
+            self.say(_end(event))
+
+    def say(self, text: str) -> None:
+        self.bar.console.print(text, markup=False, highlight=False)
+
+    def close(self) -> None:
+        self.bar.stop()
+
+
+def _update(event: Update) -> str:
+    return f"epoch {event.epoch}  update {event.number}  loss {event.loss:.4g}"
+
+
+def _evaluation(event: Evaluation) -> str:
+    scores = "  ".join(f"{name} {value:.4g}" for name, value in event.scores.items())
+    return f"update {event.number}  {scores}{'  (best)' if event.best else ''}"
+
+
+def _end(event: End) -> str:
+    scores = "  ".join(f"{name} {value:.4g}" for name, value in event.scores.items())
+    why = {
+        "epochs": "all epochs done",
+        "updates": "all updates done",
+        "minutes": "the time is up",
+        "patience": "nothing better for long enough",
+    }
+    return f"{why[event.reason]} after update {event.number}{'; best: ' if scores else ''}{scores}"
+
+
+def _speed(pace: Pace, unit: str) -> str:
+    return f"{pace.speed:,.0f} {unit}/s" if pace.speed else ""
+
+
+def _left(pace: Pace) -> str:
+    seconds = round(pace.left)
+    hours, minutes = divmod(seconds // 60, 60)
+    return f"{hours}:{minutes:02}:{seconds % 60:02} left" if seconds else ""

@@ -1,0 +1,145 @@
+"""Every executor computes what the reference loop computes: values and all gradients."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elman.cells import Zoneout
+from elman.scan import EXECUTORS, scan
+from elman.state import leaves, map_state
+from tests.zoo import ALL, FORMULAS, cell_of
+
+TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}
+RAGGED = [
+    None,
+    [[1, 1, 0, 0, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1], [1, 1, 1, 0, 0]],
+    [[0, 1, 1, 0, 1], [1, 0, 0, 1, 1], [0, 0, 1, 0, 0], [1, 1, 1, 1, 1]],
+]
+NAMES = ["full", "ragged with an empty row", "holes"]
+
+
+def accepts(executor, cell):
+    """Can this executor run the cell, or all its parts?"""
+    try:
+        scan(cell, torch.zeros(1, 1, 3, dtype=next(cell.parameters()).dtype), executor=executor)
+    except Exception as error:
+        assert "executor cannot run this cell" in str(error)
+        return False
+    return True
+
+
+def outcome(cell, xs, mask, state, **options):
+    """Outputs, final state, and the gradients of a random sum of them to everything."""
+    torch.manual_seed(1)
+    ys, final = scan(cell, xs, mask, state, **options)
+    parts = [ys, *(t for _, t in leaves(final))]
+    torch.manual_seed(2)
+    loss = sum((part * torch.randn(part.shape, dtype=part.dtype)).sum() for part in parts)
+    inputs = [xs, *(t for _, t in leaves(state)), *cell.parameters()]
+    return parts, torch.autograd.grad(loss, inputs, allow_unused=True)
+
+
+def inputs(cell, dtype, rows=4, steps=5):
+    xs = torch.randn(rows, steps, 3, dtype=dtype, requires_grad=True)
+    state = map_state(lambda t: torch.randn_like(t).requires_grad_(), cell.initial(xs))
+    return xs, state
+
+
+def assert_same(ours, theirs, tolerance):
+    for a, b in zip([*ours[0], *ours[1]], [*theirs[0], *theirs[1]], strict=True):
+        if a is None or b is None:  # no gradient is a gradient of zero
+            assert not any(g.any() for g in (a, b) if g is not None)
+        else:
+            torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE, ids=["float64", "float32"])
+@pytest.mark.parametrize("reverse", [False, True], ids=["forward", "reverse"])
+@pytest.mark.parametrize("mask", RAGGED, ids=NAMES)
+@pytest.mark.parametrize("executor", ["torch", "derived", "auto"])
+@pytest.mark.parametrize("name", ALL)
+def test_an_executor_equals_the_loop(name, executor, mask, reverse, dtype):
+    cell = cell_of(name, dtype)
+    if not accepts(executor, cell):
+        assert executor == "torch"
+        return
+    xs, state = inputs(cell, dtype)
+    mask = None if mask is None else torch.tensor(mask, dtype=torch.bool)
+    reference = outcome(cell, xs, mask, state, reverse=reverse, executor="loop")
+    ours = outcome(cell, xs, mask, state, reverse=reverse, executor=executor)
+    assert_same(ours, reference, TOLERANCE[dtype])
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=5), st.booleans(), st.sampled_from([*ALL]))
+def test_any_lengths_give_the_same_by_every_executor(lengths, reverse, name):
+    cell = cell_of(name)
+    xs, state = inputs(cell, torch.float64, len(lengths), 6)
+    mask = torch.arange(6) < torch.tensor(lengths)[:, None]
+    reference = outcome(cell, xs, mask, state, reverse=reverse, executor="loop")
+    for executor in EXECUTORS:
+        if accepts(executor, cell):
+            ours = outcome(cell, xs, mask, state, reverse=reverse, executor=executor)
+            assert_same(ours, reference, 1e-10)
+
+
+def test_known_kernels_are_recognised_and_others_refused():
+    known = {n for n in FORMULAS if accepts("torch", cell_of(n))}
+    assert known == {
+        "elman",
+        "relu",
+        "lstm",
+        "projected-lstm",
+        "reset-after-gru",
+        "elman without bias",
+        "lstm without bias",
+        "reset-after-gru without bias",
+    }
+
+
+class TiedZoneout(Zoneout):
+    """Masks that depend on the input, so that executors which lay tokens out otherwise draw the same."""
+
+    def project(self, x):
+        gates, *masks = super().project(x)
+        return gates, *((x.sum(-1, keepdim=True) > 0).to(m).expand_as(m) for m in masks)
+
+
+def test_zoneout_with_drawn_masks_equals_the_loop():
+    cell = TiedZoneout(cell_of("lstm"), 0.5)
+    xs, state = inputs(cell, torch.float64)
+    mask = torch.tensor(RAGGED[1], dtype=torch.bool)
+    ours = outcome(cell, xs, mask, state, executor="derived")
+    assert_same(ours, outcome(cell, xs, mask, state, executor="loop"), 1e-10)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_no_token_at_all_leaves_the_state_alone(executor):
+    cell = cell_of("lstm")
+    xs, state = inputs(cell, torch.float64)
+    ys, final = scan(cell, xs, torch.zeros(4, 5, dtype=torch.bool), state, executor=executor)
+    assert ys.shape == (4, 5, 4)
+    assert not ys.any()
+    assert all(torch.equal(a, b) for a, b in zip(final, state, strict=True))
+    ys, final = scan(cell, xs[:, :0], None, state, executor=executor)
+    assert ys.shape == (4, 0, 4)
+    assert torch.equal(final.c, state.c)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_nan_in_the_padding_reaches_nothing(executor):
+    cell = cell_of("lstm")
+    mask = torch.tensor(RAGGED[1], dtype=torch.bool)
+    clean = torch.randn(4, 5, 3, dtype=torch.float64)
+    dirty = clean.masked_fill(~mask[..., None], float("nan")).requires_grad_()
+    state = cell.initial(clean)
+    parts, grads = outcome(cell, dirty, mask, state_of(state), executor=executor)
+    wanted, _ = outcome(cell, clean.requires_grad_(), mask, state_of(state), executor=executor)
+    for a, b in zip(parts, wanted, strict=True):
+        torch.testing.assert_close(a, b)
+    assert all(torch.isfinite(g).all() for g in grads)
+    assert not grads[0][~mask].any()
+
+
+def state_of(state):
+    return map_state(lambda t: t.clone().requires_grad_(), state)

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.torch import save_file
+from toy import Net, Problem
+
+from elman.errors import ModelError
+from elman.training import checkpoint
+from elman.training.checkpoint import load, save
+from elman.training.events import Checkpoint
+from elman.training.settings import Settings
+from elman.training.snapshot import Snapshot
+
+CONFIG = {"model": {"hidden": 3, "sizes": (1, 2)}, "training": {"lr": 0.1}, "name": "ü"}
+
+
+def snapshot() -> Snapshot:
+    for event in Problem(Net()).fit(Settings(average=0.5, evaluate_every=1)):
+        if isinstance(event, Checkpoint):
+            return event.snapshot()
+    raise AssertionError
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("written") / "checkpoint.safetensors"
+    save(path, snapshot(), CONFIG)
+    return path
+
+
+def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+    taken = snapshot()
+    taken.tensors["net/odd"] = torch.tensor([[True, False]])
+    taken.tensors["net/empty"] = torch.zeros(0, 3, dtype=torch.float16)
+    save(tmp_path / "c", taken, CONFIG)
+    read = load(tmp_path / "c", CONFIG)
+    assert read.state == {**taken.state, "position": read.state["position"]}
+    assert read.state["position"]["merits"] == list(taken.state["position"]["merits"])
+    assert set(read.tensors) == set(taken.tensors)
+    for name, value in taken.tensors.items():
+        assert torch.equal(read.tensors[name], value)
+        assert read.tensors[name].dtype == value.dtype
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(ModelError) as caught:
+        load(path, CONFIG)
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert "\n" not in message
+    return message
+
+
+@given(st.data())
+def test_a_flipped_bit_is_found_wherever_it_is(written: Path, data: st.DataObject) -> None:
+    content = bytearray(written.read_bytes())
+    content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    damaged = written.with_name("damaged")
+    damaged.write_bytes(content)
+    refused(damaged)
+
+
+@given(st.data())
+def test_a_shortened_or_lengthened_file_is_refused(written: Path, data: st.DataObject) -> None:
+    content = written.read_bytes()
+    damaged = written.with_name("damaged")
+    damaged.write_bytes(content[: data.draw(st.integers(0, len(content) - 1))])
+    refused(damaged)
+    damaged.write_bytes(content + data.draw(st.binary(min_size=1)))
+    refused(damaged)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_refused(written: Path, data: bytes) -> None:
+    damaged = written.with_name("damaged")
+    damaged.write_bytes(data)
+    refused(damaged)
+
+
+def test_what_is_no_checkpoint_is_said_so(tmp_path: Path) -> None:
+    foreign = tmp_path / "model.safetensors"
+    save_file({"a": torch.zeros(2)}, foreign)
+    assert "is not a checkpoint" in refused(foreign)
+    assert "does not exist" in refused(tmp_path / "nothing")
+    assert "cannot be read" in refused(tmp_path)
+
+
+def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "FORMAT", "elman checkpoint 0")
+    save(tmp_path / "c", snapshot(), CONFIG)
+    monkeypatch.undo()
+    assert "is not a checkpoint that this version of elman wrote" in refused(tmp_path / "c")
+
+
+def test_another_configuration_is_refused_by_its_keys(written: Path) -> None:
+    other = {
+        "model": {"hidden": 4, "sizes": [1, 2]},
+        "training": {"lr": 0.1, "clip": 1},
+        "name": "ü",
+    }
+    with pytest.raises(ModelError) as caught:
+        load(written, other)
+    assert "model.hidden was 3 and is 4, training.clip was absent and is 1;" in str(caught.value)
+    assert "lr" not in str(caught.value)
+
+
+@pytest.mark.parametrize("moment", ["save_file", "fsync", "replace"])
+def test_a_crash_while_writing_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    path = tmp_path / "c"
+    old = snapshot()
+    save(path, old, CONFIG)
+
+    class Crash(BaseException):
+        pass
+
+    def crash(*arguments: object) -> None:
+        if moment == "save_file":
+            (tmp_path / "c.tmp").write_bytes(b"half of")
+        raise Crash
+
+    monkeypatch.setattr(checkpoint if moment == "save_file" else os, moment, crash)
+    with pytest.raises(Crash):
+        save(path, Snapshot({}, {}), CONFIG)
+    monkeypatch.undo()
+    assert (tmp_path / "c.tmp").exists()
+    assert set(load(path, CONFIG).tensors) == set(old.tensors)
+    assert os.listdir(tmp_path) == ["c"]
+
+
+def test_a_file_is_durable_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    real = {name: getattr(os, name) for name in ("fsync", "replace")}
+    for name in real:
+        monkeypatch.setattr(os, name, lambda *a, name=name: (done.append(name), real[name](*a))[1])
+    save(tmp_path / "c", snapshot(), CONFIG)
+    assert done == ["fsync", "replace", "fsync"]
+
+
+def test_a_folder_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot be written"):
+        save(tmp_path / "missing" / "c", snapshot(), CONFIG)

@@ -1,0 +1,108 @@
+"""A small thing to learn, in-process or as a program: ``python toy.py FOLDER JSON-OF-OPTIONS``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from elman.training.average import weights
+from elman.training.batches import Lists
+from elman.training.distributed import leads, restarted
+from elman.training.events import Event, Update
+from elman.training.fit import fit
+from elman.training.run import CHECKPOINT, resumption, run
+from elman.training.settings import Settings
+from elman.training.validation import Validation
+
+Batch = Sequence[int]
+E = TypeVar("E")
+
+
+class Net(nn.Module):
+    """Two layers with dropout, and a state that is carried from batch to batch."""
+
+    def __init__(self, width: int = 6, *, plain: bool = False) -> None:
+        super().__init__()
+        self.first = nn.Linear(3, width)
+        self.last = nn.Linear(width, 1)
+        self.plain = plain
+        self.register_buffer("carried", torch.zeros(width), persistent=False)
+        generator = torch.Generator().manual_seed(1)
+        for p in self.parameters():
+            p.data = torch.randn(p.shape, generator=generator) / 2
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = torch.tanh(self.first(x))
+        if not self.plain:
+            h = nn.functional.dropout(h + 0.1 * self.carried, 0.2, self.training)
+        if self.training:
+            self.carried.copy_(h.detach().mean(0))
+        return self.last(h)[:, 0]
+
+
+class Problem:
+    """A noisy curve, as batches of example numbers; the last of an epoch is smaller."""
+
+    def __init__(self, net: nn.Module, count: int = 22, size: int = 4) -> None:
+        generator = torch.Generator().manual_seed(2)
+        self.net, self.count, self.size = net, count, size
+        self.x = torch.randn(count, 3, generator=generator)
+        self.y = torch.sin(self.x.sum(1)) + 0.3 * torch.randn(count, generator=generator)
+        self.batches: Lists[int] = Lists(self.plan)
+        self.validation = Validation(self.scores, "error", "min")
+
+    def plan(self, epoch: int) -> list[list[int]]:
+        order = torch.randperm(self.count, generator=torch.Generator().manual_seed(epoch)).tolist()
+        return [order[i : i + self.size] for i in range(0, self.count, self.size)]
+
+    def loss(self, batch: Batch, progress: float) -> Tensor:
+        return nn.functional.mse_loss(self.net(self.x[list(batch)]), self.y[list(batch)])
+
+    def scores(self) -> dict[str, float]:
+        return {"error": nn.functional.mse_loss(self.net(self.x), self.y).item()}
+
+    def fit(self, settings: Settings, **options: Any) -> Generator[Event, None, None]:
+        options.setdefault("validation", self.validation)
+        return fit(self.net, self.batches, self.loss, settings, **options)
+
+
+def of(kind: Callable[..., E], happened: Sequence[Event]) -> list[E]:
+    """The events of one kind."""
+    return [event for event in happened if isinstance(event, kind)]  # type: ignore[arg-type]
+
+
+def same(one: nn.Module, other: nn.Module) -> bool:
+    """Whether two nets are equal bit for bit."""
+    pairs = zip(weights(one).values(), weights(other).values(), strict=True)
+    return all(torch.equal(a, b) for a, b in pairs)
+
+
+def main(folder: Path, options: dict[str, Any]) -> None:
+    """Train, going on where a checkpoint is found; leave the final weights in ``final``."""
+    torch.set_num_threads(1)
+    settings = Settings(**options.get("settings", {}))
+    net = Net(options.get("width", 6), plain=options.get("plain", False))
+    problem = Problem(net, options.get("count", 22), options.get("size", 4))
+    resume = resumption(folder, options, asked=(folder / CHECKPOINT).exists())
+
+    def fatal() -> Generator[Event, None, None]:
+        for event in problem.fit(settings, resume=resume):
+            yield event
+            lost = isinstance(event, Update) and event.number == options.get("lost")
+            if lost and not leads() and not restarted():
+                os.kill(os.getpid(), 9)
+
+    if run(fatal(), folder, options) and leads():
+        save_file({k: v.clone() for k, v in weights(net).items()}, folder / "final")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), json.loads(sys.argv[2]))

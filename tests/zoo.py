@@ -1,0 +1,62 @@
+"""All cells, by name, in sizes that show when axes are mixed up: 3 features in, 4 units."""
+
+import torch
+
+from elman.cells import (
+    CELLS,
+    LSTM,
+    Cell,
+    Dropout,
+    Elman,
+    FormulaCell,
+    Residual,
+    Stacked,
+    WeightDrop,
+    Zoneout,
+)
+from elman.formula import State, exp, formula, relu, sigmoid, tanh
+
+
+@formula(gates="f n", parameters={"a": 0.7})
+def odd(x, U, s, p):
+    """Everything a formula may use, in ways no cell of ours does."""
+    f = sigmoid(2 * x.f - U.f(s.h) / 3)
+    n = tanh(x.n) * relu(U.n(f * s.h + 1)) - exp(-(x.f * x.f))
+    return State(h=tanh(p.a * s.h - f * n) + 0.1 * s.h * s.h)
+
+
+@formula(gates="z", states="a b", output="b")
+def plain(x, U, s):
+    """A state that is fed through, one that is another's node, an output that is not the first state."""
+    z = tanh(x.z + U.z(s.b))
+    return State(a=z, b=s.a * z)
+
+
+FORMULAS = {
+    **{name: make for name, make in CELLS.items()},
+    "elman without bias": lambda d, h: Elman(d, h, bias=False),
+    "lstm without bias": lambda d, h: LSTM(d, h, bias=False),
+    "reset-after-gru without bias": lambda d, h: CELLS["reset-after-gru"](d, h, bias=False),
+    "odd": lambda d, h: FormulaCell(odd, d, h),
+    "plain": lambda d, h: FormulaCell(plain, d, h),
+    "zoneout": lambda d, h: Zoneout(LSTM(d, h), {"h": 0.2, "c": 0.5}).eval(),
+    "zoneout peephole": lambda d, h: Zoneout(CELLS["peephole-lstm"](d, h), 0.3).eval(),
+}
+
+COMPOUNDS = {
+    "stack": lambda d, h: Stacked([LSTM(d, 5), CELLS["gru"](5, 6), Elman(6, h)]),
+    "residual": lambda d, h: Stacked([Elman(d, h), Residual(LSTM(h, h))]),
+    "dropout": lambda d, h: Dropout(Stacked([LSTM(d, h), Residual(Elman(h, h))]), 0.5),
+    "weight drop": lambda d, h: WeightDrop(CELLS["gru"](d, h), 0.5),
+}
+
+ALL = FORMULAS | COMPOUNDS
+
+
+def cell_of(name: str, dtype: torch.dtype = torch.float64) -> Cell:
+    """A cell with weights far from their initial symmetry."""
+    torch.manual_seed(len(name))
+    cell = ALL[name](3, 4).to(dtype)
+    for weight in cell.parameters():
+        torch.nn.init.normal_(weight, std=0.5)
+    return cell
