@@ -9,6 +9,9 @@ import click
 from elman import __version__
 from elman.cli.bench import bench
 from elman.cli.compare import compare
+from elman.cli.evaluate import evaluate
+from elman.cli.predict import predict
+from elman.cli.train import train
 from elman.errors import ElmanError
 
 
@@ -23,7 +26,7 @@ def elman() -> None:
     """
 
 
-for verb in (compare, bench):
+for verb in (train, evaluate, predict, compare, bench):
     elman.add_command(verb)
 
 
@@ -31,6 +34,8 @@ def main() -> None:
     """Errors a user can mend are one line on stderr and exit code 1; a wrong call is exit code 2."""
     try:
         elman(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
     except click.exceptions.Abort:
         click.echo("stopped", err=True)
         sys.exit(1)

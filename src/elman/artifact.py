@@ -1,0 +1,97 @@
+"""A model folder, written and read: config.json, model.safetensors, vocabularies, metrics.json, README.md.
+
+config.json is written last and removed first, so a folder that has one is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from elman.config import build
+from elman.errors import ConfigError, ModelError
+from elman.tasks.classifier import Classifier, Model
+
+FORMAT = 1
+Task = Classifier
+
+
+def save(
+    task: Task,
+    folder: Path,
+    *,
+    config: Mapping[str, Any],
+    metrics: Mapping[str, Any],
+    card: str,
+) -> None:
+    """Write the whole folder; whatever else lies in it (checkpoint, log) stays."""
+    folder.mkdir(parents=True, exist_ok=True)
+    marker = folder / "config.json"
+    marker.unlink(missing_ok=True)
+    task.store(folder)
+    tensors = {name: t.detach().cpu().contiguous() for name, t in task.net.state_dict().items()}
+    weights = folder / "model.safetensors.tmp"
+    save_file(tensors, weights)
+    _place(weights, folder / "model.safetensors")
+    _write(folder / "metrics.json", json.dumps(metrics, indent=2) + "\n")
+    _write(folder / "README.md", card)
+    _write(marker, json.dumps({"elman": FORMAT, **config}, indent=2, ensure_ascii=False) + "\n")
+
+
+def load(folder: str | Path, *, device: str = "cpu") -> Task:
+    """The model in a folder; nothing in it is executed."""
+    folder = Path(folder)
+    config = read_config(folder)
+    try:
+        weights = load_file(folder / "model.safetensors")
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{folder / 'model.safetensors'} cannot be read: {error}") from None
+    try:
+        task = Classifier.restore(build(Model, config["model"]), folder, weights)
+        task.net.load_state_dict(weights)
+    except (ConfigError, KeyError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise ModelError(
+            f"{folder}: config.json and model.safetensors disagree: {reason}"
+        ) from None
+    task.net.to(device).eval()
+    return task
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The configuration of a model folder, checked to be one."""
+    path = folder / "config.json"
+    if not folder.is_dir():
+        raise ModelError(f"{folder}: there is no such folder")
+    if not path.exists():
+        left = (folder / "checkpoint.safetensors").exists()
+        hint = "; its training was not finished, go on with --resume" if left else ""
+        raise ModelError(f"{folder} is no model folder: it has no config.json{hint}")
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+        version, task = config["elman"], config["task"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{path} is damaged: {error!r}") from None
+    if version != FORMAT or task != "classifier":
+        raise ModelError(
+            f"{path}: this version of Elman cannot read a {task!r} of format {version}"
+        )
+    return dict(config)
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(text, encoding="utf-8")
+    _place(temporary, path)
+
+
+def _place(temporary: Path, path: Path) -> None:
+    with open(temporary, "rb+") as file:
+        os.fsync(file.fileno())
+    os.replace(temporary, path)

@@ -1,0 +1,103 @@
+"""How cells begin: orthogonal recurrence, Glorot input weights, an open forget gate; each can be switched off."""
+
+import math
+
+import pytest
+import torch
+
+from elman.cells import (
+    CELLS,
+    GRU,
+    LSTM,
+    CoupledLSTM,
+    Elman,
+    FormulaCell,
+    NormedLSTM,
+    PeepholeLSTM,
+    ProjectedLSTM,
+    ResetAfterGRU,
+)
+
+D, H = 6, 8
+FORGETFUL = [LSTM, CoupledLSTM, PeepholeLSTM, CELLS["bounded-lstm"]]
+
+
+def blocks(cell: FormulaCell) -> list[torch.Tensor]:
+    """The recurrent matrix of each gate by itself."""
+    products = zip(cell.formula.trace.products, cell.U, strict=True)
+    return [b for p, U in products for b in U.detach().split([cell.widths[n] for n in p.names])]
+
+
+def is_orthogonal(block: torch.Tensor) -> bool:
+    """Do its rows, or its columns where it has fewer, have unit length and right angles?"""
+    tall = block if block.shape[0] <= block.shape[1] else block.t()
+    return torch.allclose(tall @ tall.t(), torch.eye(len(tall)), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_the_recurrence_is_orthogonal_gate_by_gate(name):
+    cell = CELLS[name](D, H)
+    assert len(blocks(cell)) >= len(cell.formula.gates)
+    assert all(map(is_orthogonal, blocks(cell)))
+
+
+@pytest.mark.parametrize("make", [Elman, LSTM, GRU, ResetAfterGRU, NormedLSTM])
+def test_the_recurrence_can_be_uniform_instead(make):
+    cell = make(D, H, orthogonal=False)
+    for block in blocks(cell):
+        assert not is_orthogonal(block)
+        assert block.abs().max() <= 1 / math.sqrt(H)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_input_weights_fill_the_bounds_of_glorot_gate_by_gate(name):
+    cell = CELLS[name](40, 60)
+    gates = cell.W.detach().chunk(len(cell.formula.gates))
+    for block in gates:
+        bound = math.sqrt(6 / (block.shape[0] + block.shape[1]))
+        assert 0.95 * bound < block.abs().max() <= bound
+
+
+@pytest.mark.parametrize("make", FORGETFUL)
+def test_the_forget_gate_starts_open_and_other_biases_at_zero(make):
+    cell = make(D, H)
+    biases = dict(zip(cell.formula.gates, cell.b.detach().chunk(len(cell.formula.gates)), strict=True))
+    assert (biases.pop("f") == 1).all()
+    assert not any(b.any() for b in biases.values())
+
+
+@pytest.mark.parametrize("make", FORGETFUL)
+def test_the_forget_bias_can_be_switched_off_or_set(make):
+    assert not make(D, H, forget_bias=0.0).b.any()
+    assert make(D, H, forget_bias=2.0).b.sum() == 2 * H
+    assert make(D, H, bias=False).b is None
+
+
+def test_a_projected_memory_is_remembered_too():
+    cell = ProjectedLSTM(D, 4, cell_size=H)
+    assert cell.b.sum() == H
+    assert [tuple(U.shape) for U in cell.U] == [(4 * H, 4), (4, H)]
+
+
+def test_a_normed_lstm_begins_with_its_gains_at_one_and_its_forget_gate_open():
+    cell = NormedLSTM(D, H)
+    first = {n: p.detach() for n, p in zip(cell.formula.parameters, cell.p, strict=True)}
+    assert cell.b is None
+    assert all((first[f"g{gate}"] == 1).all() for gate in "ifzoc")
+    assert (first["bf"] == 1).all()
+    assert not any(first[f"b{gate}"].any() for gate in "izoc")
+
+
+def test_peepholes_begin_closed():
+    assert not any(p.any() for p in PeepholeLSTM(D, H).p)
+
+
+def test_the_seed_decides():
+    def make(seed):
+        torch.manual_seed(seed)
+        return LSTM(D, H)
+
+    same, again, other = make(1), make(1), make(2)
+    assert torch.equal(same.W, again.W)
+    assert torch.equal(same.U[0], again.U[0])
+    assert not torch.equal(same.W, other.W)

@@ -1,0 +1,107 @@
+"""The command line as a person meets it: what it prints where, and its exit codes."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from elman import __version__
+
+# The command with tasks so small that training takes no time.
+QUICKLY = """
+import functools, sys
+import elman.inspect.comparison as comparison
+small = {"steps": 3, "memory_updates": 2, "words": 50, "little_updates": 2}
+comparison.Comparison = functools.partial(comparison.Comparison, **small)
+from elman.cli import main
+sys.argv[0] = "elman"
+main()
+"""
+
+
+def elman(*arguments: str, quickly: bool = False, **options) -> subprocess.CompletedProcess:
+    program = ["-c", QUICKLY] if quickly else ["-m", "elman"]
+    command = [sys.executable, *program, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def test_help_names_the_verbs():
+    done = elman("--help")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "Usage:" in done.stdout
+    assert "compare" in done.stdout
+    assert "bench" in done.stdout
+    assert elman("-h").stdout == done.stdout
+
+
+def test_version():
+    done = elman("--version")
+    assert (done.returncode, done.stdout) == (0, f"elman, version {__version__}\n")
+
+
+@pytest.mark.parametrize(("verb", "example"), [("compare", "elman compare"), ("bench", "elman bench")])
+def test_every_verb_explains_itself_with_an_example(verb, example):
+    done = elman(verb, "--help")
+    assert done.returncode == 0
+    assert "Example" in done.stdout
+    assert f"  {example} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["compare", "lstmm"], "elman: unknown cell 'lstmm'; did you mean 'lstm'?\n"),
+        (["bench", "nothing"], "elman: unknown measurement 'nothing'; there are "),
+    ],
+)
+def test_a_wrong_name_is_one_line_on_stderr(arguments, line):
+    done = elman(*arguments)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith(line)
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["compare", "--sead", "1"], "--sead"),
+        (["compare", "--seed", "one"], "'one'"),
+        (["nothing"], "'nothing'"),
+        (["bench"], "NAME"),
+    ],
+)
+def test_a_wrong_call_is_exit_code_2(arguments, named):
+    done = elman(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert named in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_json_is_one_object_on_stdout_and_nothing_else(tmp_path):
+    arguments = ["compare", "elman", "--json", "--no-picture", "--seed", "3"]
+    done = elman(*arguments, quickly=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["seed"] == 3
+    (row,) = result["cells"]
+    assert set(row) == {"cell", "parameters", "memory", "little_data", "seconds", "norms"}
+    assert (row["cell"], row["parameters"]) == ("elman", 32 * (16 + 32 + 1))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_on_stdout_a_picture_where_it_was_asked_for(tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "cells.png"
+    done = elman("compare", "elman", "gru", "--picture", str(path), quickly=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    header, first, second, *_ = done.stdout.splitlines()
+    assert header.split() == ["cell", "parameters", "memory", "%", "little", "data", "%", "seconds"]
+    assert first.split()[:2] == ["elman", "1,568"]
+    assert second.split()[:2] == ["gru", "4,704"]
+    assert done.stderr == f"gradients through time: {path}\n"
+    assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert [*tmp_path.iterdir()] == [path]

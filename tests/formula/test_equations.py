@@ -1,0 +1,111 @@
+"""Typeset equations are the lectures' formulas."""
+
+import re
+
+import pytest
+
+from elman.cells import CELLS, GRU, LSTM, Elman
+from elman.formula import LATEX, State, equations, formula, relu, sigmoid, tanh, values
+
+LSTM_UNICODE = [
+    "i = σ(W_i x + U_i h + b_i)",
+    "f = σ(W_f x + U_f h + b_f)",
+    "z = tanh(W_z x + U_z h + b_z)",
+    "o = σ(W_o x + U_o h + b_o)",
+    "c' = f ⊙ c + i ⊙ z",
+    "h' = o ⊙ tanh(c')",
+]
+GRU_UNICODE = [
+    "r = σ(W_r x + U_r h + b_r)",
+    "z = σ(W_z x + U_z h + b_z)",
+    "n = tanh(W_n x + U_n (r ⊙ h) + b_n)",
+    "h' = z ⊙ h + (1 - z) ⊙ n",
+]
+LSTM_LATEX = [
+    r"i = \sigma(W_{i} x_t + U_{i} h_{t-1} + b_{i})",
+    r"f = \sigma(W_{f} x_t + U_{f} h_{t-1} + b_{f})",
+    r"z = \tanh(W_{z} x_t + U_{z} h_{t-1} + b_{z})",
+    r"o = \sigma(W_{o} x_t + U_{o} h_{t-1} + b_{o})",
+    r"c_t = f \odot c_{t-1} + i \odot z",
+    r"h_t = o \odot \tanh(c_t)",
+]
+GRU_LATEX = [
+    r"r = \sigma(W_{r} x_t + U_{r} h_{t-1} + b_{r})",
+    r"z = \sigma(W_{z} x_t + U_{z} h_{t-1} + b_{z})",
+    r"n = \tanh(W_{n} x_t + U_{n} (r \odot h_{t-1}) + b_{n})",
+    r"h_t = z \odot h_{t-1} + (1 - z) \odot n",
+]
+
+FACTOR = r"(\\?\w*\([^()]*\)|[\w{}'-]+)"
+PRODUCT = re.compile(rf"{FACTOR} (⊙|\\odot) {FACTOR}")
+
+
+def alike(lines: list[str]) -> list[str]:
+    """The equations with the factors of each product in alphabetical order."""
+
+    def ordered(product: re.Match[str]) -> str:
+        first, times, second = product.groups()
+        return f" {times} ".join(sorted((first, second)))
+
+    return [PRODUCT.sub(ordered, line) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("cell", "lines"), [(LSTM(3, 4), LSTM_UNICODE), (GRU(3, 4), GRU_UNICODE)], ids=["LSTM", "GRU"]
+)
+def test_unicode_is_the_formula_of_the_lectures(cell, lines):
+    assert alike(cell.equations()) == alike(lines)
+
+
+@pytest.mark.parametrize(
+    ("cell", "lines"), [(LSTM(3, 4), LSTM_LATEX), (GRU(3, 4), GRU_LATEX)], ids=["LSTM", "GRU"]
+)
+def test_latex_is_the_formula_of_the_lectures(cell, lines):
+    assert alike(equations(cell.formula, LATEX)) == alike(lines)
+
+
+def test_a_cell_without_biases_has_none_in_its_equations():
+    assert Elman(3, 4, bias=False).equations() == ["h' = tanh(W_h x + U_h h)"]
+    assert alike(LSTM(3, 4, bias=False).equations()) == alike(
+        [re.sub(r" \+ b_\w", "", line) for line in LSTM_UNICODE]
+    )
+
+
+def test_parameters_masks_numbers_and_functions_are_written():
+    @formula(gates="h", parameters="k", masks="d")
+    def cell(x, U, s, p, m):
+        return State(h=relu(x.h + U.h(s.h) + p.k) * m.d - 2 * s.h)
+
+    (gate,) = equations(cell, bias=False)
+    assert alike([gate]) == alike(["h' = ReLU(W_h x + U_h h + p_k) ⊙ m_d - 2 ⊙ h"])
+
+
+def test_a_gate_is_written_before_what_needs_it():
+    """The output gate of a peephole LSTM sees the new memory, which needs the other gates."""
+    lines = CELLS["peephole-lstm"](3, 4).equations()
+    assert [line.split(" = ")[0] for line in lines] == ["i", "f", "z", "c'", "o", "h'"]
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_every_letter_is_defined_before_it_is_used(name):
+    cell = CELLS[name](3, 4)
+    known = {*cell.formula.states}
+    for line in cell.equations():
+        letter, text = line.split(" = ")
+        free = set(re.findall(r"(?<![\w_])([a-z]'?)(?![\w(])", text)) - {"x"}
+        assert free <= known, line
+        known.add(letter)
+    assert {f"{state}'" for state in cell.formula.states} <= known
+
+
+def test_values_are_the_gates_after_squashing_and_the_new_states():
+    @formula(gates="f n", states="h c")
+    def cell(x, U, s):
+        f, n = sigmoid(x.f + U.f(s.h)), tanh(x.n + U.n(s.h))
+        c = f * s.c + n
+        return State(h=tanh(c), c=c)
+
+    found = values(cell)
+    assert list(found) == ["f", "n", "h", "c"]
+    assert [found[n].op for n in found] == ["sigmoid", "tanh", "tanh", "add"]
+    assert found["h"] is cell.trace.new["h"]

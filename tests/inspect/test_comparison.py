@@ -1,0 +1,102 @@
+"""Cells side by side, on settings small enough to see that the machinery is right."""
+
+import dataclasses
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from elman.cells import LSTM, parameter_count
+from elman.errors import ConfigError
+from elman.inspect.comparison import (
+    EMBEDDING,
+    HIDDEN,
+    LETTERS,
+    NOISE,
+    SYMBOLS,
+    VALUES,
+    VARIABLES,
+    Comparison,
+    memory_examples,
+    spelling_examples,
+)
+
+TINY = Comparison(steps=4, memory_updates=150, words=200, little_updates=40)
+
+
+@pytest.fixture(scope="module")
+def results():
+    return {r.cell: r for r in TINY.run(["elman", "lstm"])}
+
+
+def test_a_memory_example_holds_its_own_answer():
+    examples = memory_examples(50, 7, seed=3)
+    assert examples.ids.shape == (50, VARIABLES + 7 + 1)
+    first = VARIABLES * VALUES
+    for ids, label in zip(examples.ids.tolist(), examples.labels.tolist(), strict=True):
+        assigned, noise, asked = ids[:VARIABLES], ids[VARIABLES:-1], ids[-1] - first - NOISE
+        assert sorted(symbol // VALUES for symbol in assigned) == [*range(VARIABLES)]
+        assert all(first <= symbol < first + NOISE for symbol in noise)
+        assert {symbol // VALUES: symbol % VALUES for symbol in assigned}[asked] == label
+    assert examples.ids.max() < SYMBOLS
+    assert set(examples.labels.tolist()) == set(range(VALUES))
+
+
+def test_a_spelling_example_is_a_word_or_a_word_reversed():
+    examples = spelling_examples(seed=0)
+    words = [
+        "".join(LETTERS[i] for i in ids[mask].tolist())
+        for ids, mask in zip(examples.ids, examples.mask, strict=True)
+    ]
+    straight = {w if label else w[::-1] for w, label in zip(words, examples.labels.tolist(), strict=True)}
+    assert {"function", "module", "return"} <= straight
+    assert len(straight) == len(words) > 1000
+    assert examples.labels.float().mean().item() == pytest.approx(0.5, abs=1e-3)
+
+
+def test_results_are_sane(results):
+    for name, result in results.items():
+        assert result.cell == name
+        assert 100 / VALUES < result.memory <= 100
+        assert 50 < result.little_data <= 100
+        assert result.seconds > 0
+        assert result.norms.shape == (VARIABLES + 4 + 1 + 1,)
+        assert np.isfinite(result.norms).all()
+    assert results["lstm"].parameters == parameter_count(LSTM(EMBEDDING, HIDDEN))
+
+
+def test_the_seed_decides(results):
+    (again,) = TINY.run(["lstm"])
+    first = results["lstm"]
+    assert (again.memory, again.little_data) == (first.memory, first.little_data)
+    np.testing.assert_array_equal(again.norms, first.norms)
+    quick = dataclasses.replace(TINY, memory_updates=2, little_updates=2)
+    one, other = (next(dataclasses.replace(quick, seed=s).run(["elman"])) for s in (0, 1))
+    assert (one.norms != other.norms).any()
+
+
+def test_an_unknown_cell_is_said_before_any_work():
+    with pytest.raises(ConfigError, match="^unknown cell 'lstmm'; did you mean 'lstm'"):
+        next(Comparison().run(["lstm", "lstmm"]))
+
+
+def test_held_out_examples_were_not_trained_on():
+    trained = {tuple(ids) for seed in range(1, 151) for ids in memory_examples(64, 4, seed).ids.tolist()}
+    held_out = memory_examples(1000, 4, 10_000_000).ids.tolist()
+    assert sum(tuple(ids) in trained for ids in held_out) < 5
+
+
+def test_the_picture_is_a_png(results, tmp_path):
+    pytest.importorskip("matplotlib")
+    path, norms = tmp_path / "gradients.png", results["lstm"].norms.tolist()
+    # By itself: drawing must not need a display, nor anything that a test run has set up.
+    draw = (
+        "import pathlib, numpy as np; from elman.inspect.pictures import draw_gradients; "
+        f"draw_gradients({{'relu': np.geomspace(1e6, 1, 8)}}, {{'lstm': np.array({norms})}}, "
+        f"pathlib.Path({str(path)!r}))"
+    )
+    subprocess.run([sys.executable, "-c", draw], check=True)
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    assert len(data) > 10_000

@@ -1,0 +1,76 @@
+"""Examples are run: every Python block of the README and of docs/, and what it prints is what is shown.
+
+The blocks of a page share one namespace, top to bottom. A ``text`` block right after a Python block is its
+output. Each page runs in a process of its own, without the shape checks of the test run: as a reader's would.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+
+# Reads [file, [line, code] ...] and writes what each block printed.
+DRIVER = """
+import contextlib, io, json, sys
+file, blocks = json.load(sys.stdin)
+scope, outputs = {"__name__": "__main__"}, []
+for line, code in blocks:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(compile("\\n" * (line - 1) + code, file, "exec"), scope)
+    outputs.append(said.getvalue())
+json.dump(outputs, sys.stdout)
+"""
+
+
+class Example(NamedTuple):
+    line: int
+    code: str
+    output: str | None  # None: not shown
+
+
+def examples(page: Path) -> list[Example]:
+    text = page.read_text()
+    return [
+        Example(text[: found.start(1)].count("\n") + 1, found[1], found[2])
+        for found in BLOCK.finditer(text)
+    ]
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if examples(p)], ids=lambda page: page.name)
+def test_examples_run_and_print_what_is_shown(page, tmp_path):
+    blocks = examples(page)
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER],
+        input=json.dumps([str(page), [(block.line, block.code) for block in blocks]]),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    for block, printed in zip(blocks, json.loads(done.stdout), strict=True):
+        if block.output is not None:
+            assert printed == block.output, f"{page}:{block.line}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+        assert (page.parent / target).exists(), f"{page} links to {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_has_a_language_and_an_end(page):
+    fences = re.findall(r"^```(.*)$", page.read_text(), re.MULTILINE)
+    assert len(fences) % 2 == 0
+    assert all(fences[::2]), "an opening fence names its language"
+    assert not any(fences[1::2])
