@@ -69,7 +69,9 @@ def imports(module: str) -> Iterator[Import]:
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
                 yield Import(module, inner if inner in FILES else node.module, node.lineno, at_once)
-        inside = at_once and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        inside = at_once and not isinstance(
+            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        )
         for child in ast.iter_child_nodes(node):
             yield from walk(child, inside)
 
@@ -107,7 +109,9 @@ def test_rooms_stand_on_each_other_in_one_order():
 def test_no_module_imports_itself_by_way_of_others():
     graph: dict[str, set[str]] = {module: set() for module in FILES}
     for one in IMPORTS:
-        if one.imported in FILES and one.imported != "elman":  # the version may be asked for anywhere
+        if (
+            one.imported in FILES and one.imported != "elman"
+        ):  # the version may be asked for anywhere
             graph[one.module].add(one.imported)
     try:
         TopologicalSorter(graph).prepare()

@@ -33,7 +33,7 @@ def plain(x, U, s):
 
 
 FORMULAS = {
-    **{name: make for name, make in CELLS.items()},
+    **CELLS,
     "elman without bias": lambda d, h: Elman(d, h, bias=False),
     "lstm without bias": lambda d, h: LSTM(d, h, bias=False),
     "reset-after-gru without bias": lambda d, h: CELLS["reset-after-gru"](d, h, bias=False),

@@ -19,7 +19,7 @@ def test_a_hard_gate_writes_where_it_is_one_and_keeps_where_it_is_zero(triples):
 
 
 def test_a_hard_gate_is_made_of_zeros_and_ones():
-    with pytest.raises(ModelError, match="^a hard gate is made of zeros and ones"):
+    with pytest.raises(ModelError, match=r"^a hard gate is made of zeros and ones"):
         hard(torch.tensor([0.5]), torch.ones(1), torch.ones(1))
 
 

@@ -1,4 +1,4 @@
-"""How cells begin: orthogonal recurrence, Glorot input weights, an open forget gate; each can be switched off."""
+"""How cells begin: an orthogonal recurrence, Glorot input weights, an open forget gate."""
 
 import math
 
@@ -61,7 +61,9 @@ def test_input_weights_fill_the_bounds_of_glorot_gate_by_gate(name):
 @pytest.mark.parametrize("make", FORGETFUL)
 def test_the_forget_gate_starts_open_and_other_biases_at_zero(make):
     cell = make(D, H)
-    biases = dict(zip(cell.formula.gates, cell.b.detach().chunk(len(cell.formula.gates)), strict=True))
+    biases = dict(
+        zip(cell.formula.gates, cell.b.detach().chunk(len(cell.formula.gates)), strict=True)
+    )
     assert (biases.pop("f") == 1).all()
     assert not any(b.any() for b in biases.values())
 

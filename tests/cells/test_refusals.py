@@ -95,4 +95,6 @@ def test_a_projection_makes_smaller():
 
 def test_an_unknown_cell_names_the_nearest_or_all():
     assert said(ConfigError, lambda: named("lstmm")) == "unknown cell 'lstmm'; did you mean 'lstm'?"
-    assert said(ConfigError, lambda: named("x")).startswith("unknown cell 'x'; there are elman, relu, ")
+    assert said(ConfigError, lambda: named("x")).startswith(
+        "unknown cell 'x'; there are elman, relu, "
+    )

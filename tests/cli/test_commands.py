@@ -41,7 +41,9 @@ def test_version():
     assert (done.returncode, done.stdout) == (0, f"elman, version {__version__}\n")
 
 
-@pytest.mark.parametrize(("verb", "example"), [("compare", "elman compare"), ("bench", "elman bench")])
+@pytest.mark.parametrize(
+    ("verb", "example"), [("compare", "elman compare"), ("bench", "elman bench")]
+)
 def test_every_verb_explains_itself_with_an_example(verb, example):
     done = elman(verb, "--help")
     assert done.returncode == 0

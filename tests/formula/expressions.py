@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from elman.formula import Node, Trace, exp, relu, rsqrt, sigmoid, tanh
 from elman.formula.symbols import symbol, topological
 
-INPUTS = {"a": symbol("x", "a"), "b": symbol("x", "b"), "h": symbol("s", "h"), "p": symbol("p", "p")}
+INPUTS = {
+    "a": symbol("x", "a"),
+    "b": symbol("x", "b"),
+    "h": symbol("s", "h"),
+    "p": symbol("p", "p"),
+}
 FUNCTIONS = {
     "sigmoid": sigmoid,
     "tanh": tanh,

@@ -61,5 +61,5 @@ def test_an_input_or_a_number_can_be_an_output_itself():
 
 
 def test_c_statements_are_pointwise():
-    with pytest.raises(FormulaError, match="^mean cannot be printed here: it is not pointwise$"):
+    with pytest.raises(FormulaError, match=r"^mean cannot be printed here: it is not pointwise$"):
         statements({"y": mean(x)}, underscored, C)

@@ -125,7 +125,12 @@ def test_the_output_is_a_state():
         (lambda x, U, s, p: s, {}, "x, U, s, p", "x, U, s"),
         (lambda x, U, s: s, {"parameters": "k"}, "x, U, s", "x, U, s, p"),
         (lambda x, U, s: s, {"masks": "d"}, "x, U, s", "x, U, s, m"),
-        (lambda x, U, s, m, p: s, {"parameters": "k", "masks": "d"}, "x, U, s, m, p", "x, U, s, p, m"),
+        (
+            lambda x, U, s, m, p: s,
+            {"parameters": "k", "masks": "d"},
+            "x, U, s, m, p",
+            "x, U, s, p, m",
+        ),
     ],
 )
 def test_the_signature_is_that_of_its_kind(function, names, takes, wants):

@@ -35,7 +35,7 @@ def test_the_order_of_a_sum_or_a_product_does_not_matter():
         (1 * a, a),
         (a * 0, constant(0)),
         (a * -1, -a),
-        (-(-a), a),
+        (-1 * -a, a),
         (a + -b, a - b),
         (-a + b, b - a),
         (a - -b, a + b),

@@ -22,7 +22,7 @@ from elman.inspect.comparison import (
     spelling_examples,
 )
 
-TINY = Comparison(steps=4, memory_updates=150, words=200, little_updates=40)
+TINY = Comparison(steps=4, memory_updates=100, words=200, little_updates=40)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,9 @@ def test_a_spelling_example_is_a_word_or_a_word_reversed():
         "".join(LETTERS[i] for i in ids[mask].tolist())
         for ids, mask in zip(examples.ids, examples.mask, strict=True)
     ]
-    straight = {w if label else w[::-1] for w, label in zip(words, examples.labels.tolist(), strict=True)}
+    straight = {
+        w if label else w[::-1] for w, label in zip(words, examples.labels.tolist(), strict=True)
+    }
     assert {"function", "module", "return"} <= straight
     assert len(straight) == len(words) > 1000
     assert examples.labels.float().mean().item() == pytest.approx(0.5, abs=1e-3)
@@ -77,12 +79,14 @@ def test_the_seed_decides(results):
 
 
 def test_an_unknown_cell_is_said_before_any_work():
-    with pytest.raises(ConfigError, match="^unknown cell 'lstmm'; did you mean 'lstm'"):
+    with pytest.raises(ConfigError, match=r"^unknown cell 'lstmm'; did you mean 'lstm'"):
         next(Comparison().run(["lstm", "lstmm"]))
 
 
 def test_held_out_examples_were_not_trained_on():
-    trained = {tuple(ids) for seed in range(1, 151) for ids in memory_examples(64, 4, seed).ids.tolist()}
+    trained = {
+        tuple(ids) for seed in range(1, 101) for ids in memory_examples(64, 4, seed).ids.tolist()
+    }
     held_out = memory_examples(1000, 4, 10_000_000).ids.tolist()
     assert sum(tuple(ids) in trained for ids in held_out) < 5
 

@@ -36,8 +36,12 @@ def test_states_are_those_of_scan(name):
     ys, final = scan(cell, xs, MASK)
     np.testing.assert_allclose(found[cell.formula.output][MASK], ys[MASK].detach(), rtol=1e-10)
     for state in cell.formula.states:
-        np.testing.assert_allclose(found[state][0, 3], getattr(final, state)[0].detach(), rtol=1e-10)
-        np.testing.assert_allclose(found[state][1, 1], getattr(final, state)[1].detach(), rtol=1e-10)
+        np.testing.assert_allclose(
+            found[state][0, 3], getattr(final, state)[0].detach(), rtol=1e-10
+        )
+        np.testing.assert_allclose(
+            found[state][1, 1], getattr(final, state)[1].detach(), rtol=1e-10
+        )
 
 
 @pytest.mark.parametrize("name", CELLS)

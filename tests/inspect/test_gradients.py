@@ -57,11 +57,10 @@ def test_a_scaled_rotation_of_units_at_rest_is_a_power():
 
 
 def test_tanh_vanishes_and_relu_explodes():
-    for seed in range(3):
-        curves = gradient_curves(["elman", "relu"], steps=100, seed=seed)
-        assert len(curves["elman"]) == 101
-        assert curves["elman"][0] < 0.01 * curves["elman"][-1]
-        assert curves["relu"][0] > 100 * curves["relu"][-1]
+    curves = gradient_curves(["elman", "relu"], steps=100)
+    assert len(curves["elman"]) == 101
+    assert curves["elman"][0] < 0.01 * curves["elman"][-1]
+    assert curves["relu"][0] > 100 * curves["relu"][-1]
 
 
 def test_the_cell_stays_as_it_was():
@@ -73,9 +72,11 @@ def test_the_cell_stays_as_it_was():
     assert all(weight.grad is None for weight in cell.parameters())
 
 
-@pytest.mark.parametrize("make", [lambda: Stacked([LSTM(2, 3), Elman(3, 4)]), lambda: WeightDrop(LSTM(2, 3), 0.5)])
-def test_compound_cells_have_norms_too(make):
-    norms = gradient_norms(make(), torch.randn(4, 5, 2))
+@pytest.mark.parametrize(
+    "cell", [Stacked([LSTM(2, 3), Elman(3, 4)]), WeightDrop(LSTM(2, 3), 0.5)], ids=["stack", "drop"]
+)
+def test_compound_cells_have_norms_too(cell):
+    norms = gradient_norms(cell, torch.randn(4, 5, 2))
     assert norms.shape == (6,)
     assert (norms > 0).all()
 

@@ -15,8 +15,12 @@ FIRST = [0, 0, None, 1]  # and the first
 HAND = {
     "concat": lambda f, b: torch.tensor([*f.tolist(), *b.tolist()]),
     "sum": lambda f, b: torch.tensor([x + y for x, y in zip(f.tolist(), b.tolist(), strict=True)]),
-    "mean": lambda f, b: torch.tensor([(x + y) / 2 for x, y in zip(f.tolist(), b.tolist(), strict=True)]),
-    "product": lambda f, b: torch.tensor([x * y for x, y in zip(f.tolist(), b.tolist(), strict=True)]),
+    "mean": lambda f, b: torch.tensor(
+        [(x + y) / 2 for x, y in zip(f.tolist(), b.tolist(), strict=True)]
+    ),
+    "product": lambda f, b: torch.tensor(
+        [x * y for x, y in zip(f.tolist(), b.tolist(), strict=True)]
+    ),
 }
 
 

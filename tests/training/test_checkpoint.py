@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 
@@ -110,7 +111,7 @@ def test_another_configuration_is_refused_by_its_keys(written: Path) -> None:
     assert "lr" not in str(caught.value)
 
 
-@pytest.mark.parametrize("moment", ["save_file", "fsync", "replace"])
+@pytest.mark.parametrize("moment", ["write", "fsync", "replace"])
 def test_a_crash_while_writing_leaves_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
@@ -122,11 +123,17 @@ def test_a_crash_while_writing_leaves_the_old_file(
         pass
 
     def crash(*arguments: object) -> None:
-        if moment == "save_file":
-            (tmp_path / "c.tmp").write_bytes(b"half of")
         raise Crash
 
-    monkeypatch.setattr(checkpoint if moment == "save_file" else os, moment, crash)
+    class Half(io.FileIO):
+        def write(self, content: bytes) -> None:
+            super().write(content[: len(content) // 2])
+            raise Crash
+
+    if moment == "write":
+        monkeypatch.setattr(checkpoint, "open", Half, raising=False)
+    else:
+        monkeypatch.setattr(os, moment, crash)
     with pytest.raises(Crash):
         save(path, Snapshot({}, {}), CONFIG)
     monkeypatch.undo()

@@ -104,9 +104,14 @@ class FormulaCell(Formulaic):
     ) -> None:
         super().__init__()
         gates, names = formula.gates, (*formula.states, *formula.gates)
+        unknown = set(widths or {}) - set(formula.states)
+        if unknown:
+            raise ModelError(
+                f"{formula.name} has no state {min(unknown)!r}; it has {', '.join(formula.states)}"
+            )
         self.widths = {**dict.fromkeys(names, hidden_size), **(widths or {})}
         if min(input_size, *self.widths.values()) < 1:
-            raise ModelError(f"sizes must be positive, got {input_size} -> {dict(self.widths)}")
+            raise ModelError(f"sizes must be positive, got {input_size} and {hidden_size}")
         self.formula, self.input_size = formula, input_size
         self.output_size = self.widths[formula.output]
         self.W = nn.Parameter(torch.empty(len(gates) * hidden_size, input_size))
@@ -137,6 +142,10 @@ class FormulaCell(Formulaic):
 
     def start_bias(self, gate: str, value: float) -> None:
         """Let the bias of ``gate`` start at ``value``; a cell without biases has nothing to start."""
+        if gate not in self.formula.gates:
+            raise ModelError(
+                f"{self.formula.name} has no gate {gate!r}; it has {', '.join(self.formula.gates)}"
+            )
         if self.b is not None:
             blocks = self.b.data.chunk(len(self.formula.gates))
             nn.init.constant_(blocks[self.formula.gates.index(gate)], value)

@@ -12,7 +12,7 @@ from elman.shapes import Float, Tensor
 def hard(g: Tensor, x: Tensor, s: Tensor) -> Tensor:
     """s' = g ⊙ x + (1 + g) ⊙ s, where g is 0 or 1 and + on g is modulo 2: writes x where the gate is 1."""
     if not bool(((g == 0) | (g == 1)).all()):
-        raise ModelError("a hard gate is made of zeros and ones; soft() takes what lies between")
+        raise ModelError("a hard gate is made of zeros and ones; SoftGate learns what lies between")
     return g * x + (1 + g) % 2 * s
 
 

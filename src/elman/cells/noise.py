@@ -25,6 +25,14 @@ def _probability(p: float) -> float:
     return p
 
 
+def _formulaic(cell: Cell[Any]) -> Formulaic:
+    if not isinstance(cell, Formulaic):
+        raise ModelError(
+            f"{type(cell).__name__} has no formula of its own; put the noise around its parts"
+        )
+    return cell
+
+
 class Dropout(Cell[S]):
     """Drops features of the output, the same ones at every step (Gal & Ghahramani 2016)."""
 
@@ -107,7 +115,7 @@ class WeightDrop(_Around):
     Merity et al. 2018)."""
 
     def __init__(self, cell: Formulaic, p: float) -> None:
-        super().__init__(cell, cell.formula)
+        super().__init__(cell, _formulaic(cell).formula)
         self.p = _probability(p)
 
     def matrices(self) -> Sequence[Tensor]:
@@ -116,9 +124,10 @@ class WeightDrop(_Around):
         return self.cell.matrices()
 
     def draw(self, like: Tensor) -> Formulaic:
+        cell = _formulaic(self.cell.draw(like))
         if not self.training or not self.p:
-            return self.cell
-        return _Dropped(self.cell, [dropout(U, self.p) for U in self.cell.matrices()])
+            return cell
+        return _Dropped(cell, [dropout(U, self.p) for U in cell.matrices()])
 
 
 class _Dropped(_Around):
@@ -140,7 +149,7 @@ class Zoneout(_Around):
     """
 
     def __init__(self, cell: Formulaic, p: float | Mapping[str, float]) -> None:
-        states = cell.formula.states
+        states = _formulaic(cell).formula.states
         self_p = dict.fromkeys(states, p) if isinstance(p, float | int) else dict(p)
         if set(self_p) != set(states):
             raise ModelError(f"zoneout needs a probability for each of {', '.join(states)}")
@@ -153,6 +162,10 @@ class Zoneout(_Around):
             mask = x.new_full((*x.shape[:-1], self.widths[name]), self.p[name])
             masks.append(torch.bernoulli(mask) if self.training else mask)
         return *self.cell.project(x), *masks
+
+    def draw(self, like: Tensor) -> Zoneout:
+        cell = _formulaic(self.cell.draw(like))
+        return self if cell is self.cell else Zoneout(cell, self.p).train(self.training)
 
 
 def zoned(inner: Formula) -> Formula:

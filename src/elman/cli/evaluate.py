@@ -46,8 +46,12 @@ def evaluate(
 
     model = artifact.load(folder, device=device)
     data = build(Data, artifact.read_config(folder)["data"])
-    given = {"text": text, "label": label, "encoding": encoding}
-    data = replace(data, **{key: value for key, value in given.items() if value is not None})
+    data = replace(
+        data,
+        text=text or data.text,
+        label=label or data.label,
+        encoding=encoding or data.encoding,
+    )
     examples = model.encode(read(data, files if len(files) > 1 else files[0]))
     scores = model.evaluate(examples)
     gold, guess = model.judged(examples)

@@ -29,7 +29,8 @@ def _squashed(trace: Trace, x: Node) -> Node:
             if a.op in SQUASH:
                 return a
             reached.add(a)
-    return x
+    whole = x + symbol("r", x.args[1])
+    return whole if whole in trace.uses else x
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ class _Writer:
             return f"-{self.factor(a.args[0])}"
         terms = sorted(self._terms(a), key=self._place)
         biases = [self.notation.bias.format(t.args[1]) for t in terms if self._is(t, "x")]
-        return " + ".join([self.factor(t) for t in terms] + (biases if self.bias else []))
+        written = [self._input(*t.args) if self._is(t, "x") else self.factor(t) for t in terms]
+        return " + ".join(written + (biases if self.bias else []))
 
     def _terms(self, a: Node) -> list[Node]:
         if a.op != "add" or a in self.letters:
@@ -155,6 +157,8 @@ class _Writer:
             return f"{self.factor(first)}{self.notation.times}{self.factor(second)}"
         if a.op == "constant":
             return f"{a.args[0]:g}"
+        if self._is(a, "x") and self.bias:
+            return f"({self.sum(a)})"
         if a.op == "input":
             return self._input(*a.args)
         if a.op in self.notation.functions:
@@ -175,9 +179,14 @@ class _Writer:
         single = operand in self.letters or operand.op == "input"
         return text if single or text.startswith("(") else f"({text})"
 
-    def _place(self, a: Node) -> tuple[int, int]:
-        """Numbers and letters first, then the input, the recurrence, the rest, old states last."""
-        if a.op == "constant" or a in self.letters:
-            return 0, a.number
+    def _place(self, a: Node) -> tuple[int, int, str]:
+        """Numbers and letters first, then the input, the recurrence, the rest, old states last.
+
+        Not by number: that depends on which formulas were traced before.
+        """
+        if a.op == "constant":
+            return 0, 0, ""
+        if a in self.letters:
+            return 0, 1 + list(self.letters).index(a), ""
         ranks = {"x": 1, "r": 2, "p": 3, "m": 3, "s": 5}
-        return ranks[a.args[0]] if a.op == "input" else 4, a.number
+        return ranks[a.args[0]] if a.op == "input" else 4, 0, self.factor(a)

@@ -19,10 +19,20 @@ class Gates(State):
     def __new__(cls, **parts: Any) -> Gates:
         return super().__new__(cls, **parts)  # type: ignore[return-value]
 
+    def __getattr__(self, name: str) -> Any:
+        if name in self.names:
+            return self[self.names.index(name)]
+        raise FormulaError(f"a formula asks for {name!r}; declared are {', '.join(self.names)}")
+
     def __add__(self, other: Any) -> Gates:
         if not isinstance(other, Gates) or other.names != self.names:
             raise FormulaError(f"only like gates can be added to {', '.join(self.names)}")
         return Gates(**{n: a + b for n, a, b in zip(self.names, self, other, strict=True)})
+
+    def __mul__(self, other: Any) -> Gates:
+        raise FormulaError(f"gates are multiplied one by one: {', '.join(self.names)}")
+
+    __rmul__ = __mul__
 
 
 @runtime_checkable
@@ -82,7 +92,8 @@ class Trace:
         )
 
     def _meets_only_in_sum(self, x: Node, r: Node) -> bool:
-        return x in self.uses and self.uses[x] == self.uses[r] == [x + r]
+        alone = x in self.uses and self.uses[x] == self.uses[r] == [x + r]
+        return alone and all(p.operand not in (x, r) for p in self.products)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +113,13 @@ class Formula:
     output: str = "h"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "__module__", self.function.__module__)  # where pickle looks
+        for kind, names in (("gate", self.gates), ("state", self.states), ("mask", self.masks)):
+            for i, n in enumerate(names):
+                if n in names[:i]:
+                    raise FormulaError(f"{self.name} declares the {kind} {n!r} twice")
+                if hasattr(tuple, n) or n in ("names", "replace"):
+                    raise FormulaError(f"{self.name}: {n!r} cannot be the name of a {kind}")
         if self.output not in self.states:
             raise FormulaError(f"the output {self.output!r} is not one of the states {self.states}")
         takes = tuple(inspect.signature(self.function).parameters)
@@ -136,18 +154,28 @@ class Formula:
         new = self(
             [symbol("x", g) for g in self.gates],
             asked,
-            State(**{name: symbol("s", name) for name in self.states}),
+            Gates(**{name: symbol("s", name) for name in self.states}),
             [symbol("p", name) for name in self.parameters],
             [symbol("m", name) for name in self.masks],
         )
         for name, a in zip(new.names, new, strict=True):
-            if not isinstance(a, Node):
+            if not isinstance(a, Node) or not _inputs(a) - {"p"}:
                 raise FormulaError(f"{self.name}: the new state {name!r} depends on no input")
         trace = Trace(asked.products(), dict(zip(new.names, new, strict=True)))
-        for kind, name in [*(("x", g) for g in self.gates), *(("p", n) for n in self.parameters)]:
-            if symbol(kind, name) not in trace.uses:
-                raise FormulaError(f"{self.name} declares {name!r} but never uses {kind}.{name}")
+        for kind, names in (("x", self.gates), ("p", self.parameters), ("m", self.masks)):
+            for name in names:
+                if symbol(kind, name) not in trace.uses:
+                    raise FormulaError(
+                        f"{self.name} declares {name!r} but never uses {kind}.{name}"
+                    )
         return trace
+
+    def __deepcopy__(self, memo: Any) -> Formula:
+        return self  # a value; its nodes are known by identity
+
+    def __reduce__(self) -> str:
+        """Pickled by the name it has in its module."""
+        return self.function.__qualname__
 
 
 def formula(
@@ -168,6 +196,11 @@ def formula(
     return make
 
 
+def _inputs(a: Node) -> set[str]:
+    """The kinds of inputs a value is made of."""
+    return {i.args[0] for i in topological([a]) if i.op == "input"}
+
+
 class _Asked:
     """The ``U`` of a trace: remembers which vector each matrix is asked to multiply."""
 
@@ -185,6 +218,8 @@ class _Asked:
         def multiply(operand: Any) -> Node:
             if not isinstance(operand, Node):
                 raise FormulaError(f"U.{name} multiplies a vector, not a {type(operand).__name__}")
+            if not _inputs(operand) - {"p"}:
+                raise FormulaError(f"U.{name} multiplies what is the same at every step")
             if self._operands.setdefault(name, operand) is not operand:
                 raise FormulaError(
                     f"{self._of.name} multiplies by U.{name} twice; it may do so once"

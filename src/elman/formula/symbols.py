@@ -70,6 +70,44 @@ class Node:
 
     __le__ = __gt__ = __ge__ = __lt__
 
+    def __eq__(self, other: object) -> bool:
+        return self is other if isinstance(other, Node) else _refuse("a comparison")
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def __rtruediv__(self, other: Any) -> Node:
+        _refuse("division by a value")
+
+    def __pow__(self, other: Any) -> Node:
+        _refuse("a power")
+
+    __rpow__ = __pow__
+
+    def __mod__(self, other: Any) -> Node:
+        _refuse("a remainder")
+
+    __rmod__ = __floordiv__ = __rfloordiv__ = __mod__
+
+    def __matmul__(self, other: Any) -> Node:
+        _refuse("a matrix product @ (write U.gate(vector))")
+
+    __rmatmul__ = __matmul__
+
+    def __abs__(self) -> Node:
+        _refuse("abs")
+
+    def __float__(self) -> float:
+        _refuse("a number made of a value (float, int)")
+
+    __int__ = __index__ = __float__
+
+    def __getitem__(self, index: Any) -> Node:
+        _refuse("a part of a value ([...])")
+
+    def __iter__(self) -> Any:
+        _refuse("the parts of a value")
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -83,9 +121,13 @@ class Node:
     ) -> Node:
         """``torch.tanh`` in a formula means ``tanh``; what has no symbol is refused by name."""
         name = getattr(function, "__name__", str(function))
-        if name in ("sigmoid", "tanh", "relu", "exp", "rsqrt") and len(args) == 1 and not kwargs:
+        plain = len(args) == 1 and not any((kwargs or {}).values())  # inplace=False changes nothing
+        if name in ("sigmoid", "tanh", "relu", "exp", "rsqrt") and plain:
             return unary(name, args[0])
         return _refuse(f"torch.{name}")
+
+    def __deepcopy__(self, memo: Any) -> Node:
+        return self  # known by identity
 
     def __repr__(self) -> str:
         return f"{self.op}({', '.join(map(str, self.args))})"
@@ -199,32 +241,39 @@ def unary(op: str, a: Any) -> Node:
     return node(op, a) if x is None else constant(NUMBERS[op](x))
 
 
+def _of(op: str, a: Any) -> Any:
+    """The operation on a symbol, a number or a tensor."""
+    if isinstance(a, Node):
+        return unary(op, a)
+    return NUMBERS[op](float(a)) if isinstance(a, int | float) else getattr(a, op)()
+
+
 def sigmoid(a: Any) -> Any:
     """σ(a) = 1 / (1 + exp(-a))"""
-    return unary("sigmoid", a) if isinstance(a, Node) else a.sigmoid()
+    return _of("sigmoid", a)
 
 
 def tanh(a: Any) -> Any:
-    return unary("tanh", a) if isinstance(a, Node) else a.tanh()
+    return _of("tanh", a)
 
 
 def relu(a: Any) -> Any:
     """max(0, a)"""
-    return unary("relu", a) if isinstance(a, Node) else a.relu()
+    return _of("relu", a)
 
 
 def exp(a: Any) -> Any:
-    return unary("exp", a) if isinstance(a, Node) else a.exp()
+    return _of("exp", a)
 
 
 def rsqrt(a: Any) -> Any:
     """1 / √a"""
-    return unary("rsqrt", a) if isinstance(a, Node) else a.rsqrt()
+    return _of("rsqrt", a)
 
 
 def mean(a: Any) -> Any:
     """The mean over the units of a layer, at every unit: what layer normalisation needs."""
-    return unary("mean", a) if isinstance(a, Node) else a.mean(-1, keepdim=True)
+    return _of("mean", a) if isinstance(a, Node | int | float) else a.mean(-1, keepdim=True)
 
 
 def topological(outputs: Iterable[Node]) -> list[Node]:

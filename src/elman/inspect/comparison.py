@@ -13,17 +13,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
 from elman.cells import Cell, FormulaCell, Formulaic, named, parameter_count
-from elman.inspect.gradients import gradient_norms
+from elman.inspect.gradients import Norms, gradient_norms
 from elman.layers import RNN
 from elman.shapes import Bool, Float, Int, Tensor
-
-Norms = np.ndarray[Any, np.dtype[np.float64]]
 
 HIDDEN, EMBEDDING = 32, 16
 VARIABLES, VALUES, NOISE = 3, 8, 8

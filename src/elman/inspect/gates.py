@@ -11,6 +11,7 @@ from elman.cells import Formulaic
 from elman.errors import ModelError
 from elman.formula import Node, State, values
 from elman.formula.symbols import symbol
+from elman.scan import check
 from elman.shapes import Bool, Float, Tensor
 from elman.state import keep
 
@@ -32,6 +33,7 @@ def trace_gates(
         raise ModelError(f"gates are named by formulas, and {type(cell).__name__} has none")
     named = values(cell.formula)
     state = cell.initial(xs) if state is None else state
+    check(cell, xs, mask, state)
     if mask is not None:
         xs = xs.masked_fill(~mask[..., None], 0)
     projected = cell.project(xs)
@@ -41,7 +43,9 @@ def trace_gates(
         new = State(**{name: computed[a] for name, a in cell.formula.trace.new.items()})
         state = new if mask is None else keep(mask[:, t], new, state)
         steps.append({name: computed[a] for name, a in named.items()})
-    arrays = {n: torch.stack([step[n] for step in steps], 1).cpu().numpy() for n in named}
+    empty = {n: xs.new_zeros(len(xs), 0, cell.widths[n]) for n in named}
+    whole = {n: torch.stack([step[n] for step in steps], 1) if steps else empty[n] for n in named}
+    arrays = {n: tensor.cpu().numpy() for n, tensor in whole.items()}
     if mask is not None:
         for array in arrays.values():
             array[~mask.cpu().numpy()] = np.nan

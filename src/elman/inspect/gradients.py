@@ -5,30 +5,35 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from elman.cells import Cell
+from elman.scan import check
 from elman.shapes import Float, Tensor
 from elman.state import leaves, map_state
 
+Norms = npt.NDArray[np.float64]
 
-def gradient_norms(
-    cell: Cell[Any], xs: Float[Tensor, "B T D"], *, seed: int = 0
-) -> np.ndarray[Any, np.dtype[np.float64]]:
+
+def gradient_norms(cell: Cell[Any], xs: Float[Tensor, "B T D"], *, seed: int = 0) -> Norms:
     """‖dL/ds_t‖ for t = 0 … n, meaned over the batch, in float64.
 
     L is the last output in a random direction of unit length, drawn from ``seed``: what any loss on y_n
     sends back. A curve that falls towards t = 0 vanishes, one that rises explodes.
     """
-    cell, dtype = cell.double(), next(cell.parameters()).dtype
+    check(cell, xs, None, cell.initial(xs))
+    dtype = next(cell.parameters()).dtype
     try:
         xs = xs.detach().double()
-        cell = cell.draw(xs)
-        projected = cell.project(xs)
-        states = [map_state(lambda s: s.requires_grad_(), cell.initial(xs))]
+        drawn = cell.double().draw(xs)
+        projected = drawn.project(xs)
+        states = [map_state(lambda s: s.requires_grad_(), drawn.initial(xs))]
         for t in range(xs.shape[1]):
-            states.append(cell.step(states[-1], map_state(lambda x, t=t: x[:, t], projected)))
-        y = cell.output(states[-1])
+            new = drawn.step(states[-1], map_state(lambda x, t=t: x[:, t], projected))
+            # Views: the gradient of c_t must not count its way through h_t, which is a part of s_t.
+            states.append(map_state(lambda s: s.view_as(s), new))
+        y = drawn.output(states[-1])
         direction = torch.randn(y.shape, generator=torch.Generator().manual_seed(seed)).to(y)
         loss = (y * direction / direction.norm(dim=-1, keepdim=True)).sum()
         parts = [[tensor for _, tensor in leaves(state)] for state in states]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from elman.errors import ModelError
+from elman.inspect.gradients import Norms
 
 
 def figure(columns: int, *, width: float = 5.5, height: float = 4.0) -> tuple[Any, list[Any]]:
@@ -26,8 +27,8 @@ def figure(columns: int, *, width: float = 5.5, height: float = 4.0) -> tuple[An
 
 
 def draw_gradients(
-    start: Mapping[str, np.ndarray[Any, Any]],
-    trained: Mapping[str, np.ndarray[Any, Any]],
+    start: Mapping[str, Norms],
+    trained: Mapping[str, Norms],
     path: Path,
 ) -> None:
     """Two panels of ‖dL/ds_t‖ against the distance from the loss, on a logarithmic scale."""

@@ -23,7 +23,9 @@ Layer = RNN | BiRNN | Layers
 def to_torch(layer: Layer) -> dict[str, Tensor]:
     """The state dict of the ``torch.nn`` module (``batch_first`` or not) that computes the same."""
     weights = {}
-    for suffix, cell in _cells(layer):
+    cells = list(_cells(layer))
+    _one_module([cell for _, cell in cells])
+    for suffix, cell in cells:
         W, U, *rest = torch_weights(cell)
         names = ["bias_ih", "bias_hh"] if len(rest) > 1 else []
         names += ["weight_hr"] if len(rest) % 2 else []
@@ -92,6 +94,21 @@ def _cells(layer: Layer) -> Iterator[tuple[str, FormulaCell]]:
             raise ModelError(
                 "torch.nn reads forwards, or both ways with concatenated outputs, and nothing else"
             )
+
+
+def _one_module(cells: list[FormulaCell]) -> None:
+    """A module of torch.nn has one formula, one width, and biases everywhere or nowhere."""
+    first = cells[0]
+    for cell in cells:
+        if match(cell.formula) != match(first.formula):
+            raise ModelError(
+                f"one module of torch.nn cannot hold both {first.formula.name!r} "
+                f"and {cell.formula.name!r}"
+            )
+        if set(cell.widths.values()) != set(first.widths.values()):
+            raise ModelError("all layers of a module of torch.nn have the same width")
+        if (cell.b is None) != (first.b is None) or (cell.b is None and len(cell.p)):
+            raise ModelError("a module of torch.nn has biases in all its gates or in none")
 
 
 def _convertible(cell: Cell[Any]) -> FormulaCell:

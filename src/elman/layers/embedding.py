@@ -14,11 +14,13 @@ from elman.shapes import Float, Int, Tensor
 class Embedding(nn.Module):
     """A row of E for each token; the row of the padding (id 0) is zero and stays so."""
 
+    spread = 0.1  # standard deviation of the features at the start
+
     def __init__(self, vocabulary: int, size: int) -> None:
         super().__init__()
         self.output_size = size
         self.E = nn.Embedding(vocabulary, size, padding_idx=0)
-        nn.init.normal_(self.E.weight, std=0.1)
+        nn.init.normal_(self.E.weight, std=self.spread)
         self.E.weight.data[0] = 0
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:

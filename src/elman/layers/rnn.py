@@ -6,6 +6,7 @@ Every layer offers two views: the transducer ``forward`` gives y_{1:n}, the acce
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, Protocol, cast, runtime_checkable
 
 import torch
@@ -137,6 +138,12 @@ class Layers(nn.Module):
         super().__init__()
         if not layers:
             raise ModelError("at least one layer is needed")
+        for below, above in pairwise(layers):
+            if above.input_size != below.output_size:
+                raise ModelError(
+                    f"a layer that reads {above.input_size} features cannot stand on one "
+                    f"that writes {below.output_size}"
+                )
         self.layers = nn.ModuleList(layers)
         self.input_size, self.output_size = layers[0].input_size, layers[-1].output_size
 
@@ -173,6 +180,8 @@ def last(
     ys: Float[Tensor, "B T H"], mask: Bool[Tensor, "B T"] | None, *, reverse: bool = False
 ) -> Float[Tensor, "B H"]:
     """The output at the step that was read last: y_n, or y_1 in reverse; zero for an empty sequence."""
+    if ys.shape[1] == 0:
+        return ys.new_zeros(ys.shape[0], ys.shape[2])
     if mask is None:
         return ys[:, 0 if reverse else -1]
     place = last_place(mask, reverse=reverse)

@@ -25,7 +25,7 @@ from elman.state import S, leaves
 
 EXECUTORS: dict[str, ModuleType] = {"torch": kernels, "derived": derived, "loop": loop}
 
-__all__ = ["EXECUTORS", "scan"]
+__all__ = ["EXECUTORS", "check", "scan"]
 
 
 def scan(
@@ -48,7 +48,7 @@ def scan(
         )
     cell = cell.draw(xs)
     start = cell.initial(xs) if state is None else state
-    _check(cell, xs, mask, start)
+    check(cell, xs, mask, start)
     if mask is not None:
         # Padding may hold anything, NaN too: zero times its gradient must be zero.
         xs = xs.masked_fill(~mask[..., None], 0)
@@ -92,8 +92,11 @@ class _Run:
         return torch.where(self.mask.any(1)[:, None], end, before)
 
 
-def _check(cell: Cell[Any], xs: Tensor, mask: Tensor | None, state: Any) -> None:
-    """One sentence for each way of calling scan wrongly."""
+def check(cell: Cell[Any], xs: Tensor, mask: Tensor | None, state: Any) -> None:
+    """One sentence for each way of running a cell over what it cannot read."""
+    dtype = next((p.dtype for p in cell.parameters()), xs.dtype)
+    if xs.dtype != dtype and not torch.is_autocast_enabled(xs.device.type):
+        raise ModelError(f"xs is {xs.dtype}, but the cell computes in {dtype}")
     if xs.dim() != 3:
         raise ModelError(f"xs must be (batch, time, features), got {tuple(xs.shape)}")
     if xs.shape[2] != cell.input_size:

@@ -51,6 +51,8 @@ def refusal(cell: Cell[Any]) -> str | None:
         return f"{type(cell).__name__} has no formula"
     if match(cell.formula) is None:
         return f"PyTorch has no kernel for the formula {cell.formula.name!r}"
+    if len(cell.formula.trace.products) > 1 and len(set(cell.widths.values())) == 1:
+        return "PyTorch projects to a smaller size only"
     return None
 
 

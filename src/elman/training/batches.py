@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from elman.errors import DataError
 from elman.training.position import Position
@@ -15,6 +15,7 @@ B = TypeVar("B")
 E = TypeVar("E")
 
 
+@runtime_checkable
 class Batches(Protocol[B]):
     """The batches of a training set: the same at every call, whatever was called before."""
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save as serialize
 from torch import Tensor
 
 from elman.errors import ModelError
@@ -34,10 +34,9 @@ def save(path: Path, snapshot: Snapshot, config: Mapping[str, Any]) -> None:
         "digest": _digest(snapshot.tensors, state, settings),
     }
     try:
-        save_file(snapshot.tensors, _temporary(path), metadata)
-        _replace(_temporary(path), path)
-    except (OSError, SafetensorError) as error:
-        raise ModelError(f"{path} cannot be written: {error}") from None
+        _write(path, serialize(snapshot.tensors, metadata))
+    except OSError as error:
+        raise ModelError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 def load(path: Path, config: Mapping[str, Any]) -> Snapshot:
@@ -53,11 +52,12 @@ def load(path: Path, config: Mapping[str, Any]) -> Snapshot:
     return Snapshot(tensors, json.loads(state))
 
 
-def _replace(temporary: Path, path: Path) -> None:
-    """Make a file durable, then give it the name ``path`` in one step."""
-    with open(temporary, "rb+") as file:
+def _write(path: Path, content: bytes) -> None:
+    with open(_temporary(path), "wb") as file:
+        file.write(content)
+        file.flush()
         os.fsync(file.fileno())
-    os.replace(temporary, path)
+    os.replace(_temporary(path), path)
     if os.name == "posix":  # elsewhere a folder cannot be opened
         folder = os.open(path.parent, os.O_RDONLY)
         try:

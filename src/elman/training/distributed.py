@@ -6,7 +6,6 @@ of each; rank 0 alone evaluates and writes.
 
 from __future__ import annotations
 
-import gc
 import os
 import socket
 import time
@@ -14,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import count
 from typing import TypeVar, cast
 
 import torch
@@ -23,6 +23,9 @@ from torch.distributed import TCPStore  # type: ignore[attr-defined]
 from torch.nn.parallel import DistributedDataParallel
 
 T = TypeVar("T")
+
+# A process may train several times; all count alike.
+_JOINED = count()
 
 # The others wait as long as rank 0 evaluates; a lost process is noticed by torchrun, not by this.
 _PATIENCE = timedelta(hours=6)
@@ -85,13 +88,13 @@ def joined(device: torch.device) -> Iterator[World]:
     try:
         yield world()
     finally:
-        # DDP, in cycles of references, keeps the group's threads alive; one that lets go of a tensor
-        # while Python shuts down aborts the process.
-        gc.collect()
         dist.destroy_process_group()
+        # DDP keeps the group's threads alive even so. One of them may still wait for the interpreter,
+        # to let go of the last tensor; if it is shut down first, the process aborts.
+        time.sleep(0.1)
 
 
-def _store(rank: int) -> dist.Store:
+def _store(rank: int) -> TCPStore:
     """Where the processes of this attempt find each other.
 
     torchrun offers a store of its own, but that lives through all attempts: after a restart the
@@ -99,13 +102,14 @@ def _store(rank: int) -> dist.Store:
     of this attempt has opened another, which the dead cannot have left open.
     """
     host = os.environ["MASTER_ADDR"]
+    key = f"elman {next(_JOINED)}"
     lasting = TCPStore(host, int(os.environ["MASTER_PORT"]), is_master=False)
     if rank == 0:
         store = TCPStore(host, 0, is_master=True, wait_for_workers=False)
-        lasting.set("elman", str(store.port))
+        lasting.set(key, str(store.port))
         return store
     while True:
-        port = int(lasting.get("elman"))
+        port = int(lasting.get(key))
         try:
             socket.create_connection((host, port), timeout=10).close()
             return TCPStore(host, port, is_master=False)

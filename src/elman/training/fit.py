@@ -68,7 +68,6 @@ def _events(
         training = _begin(net, settings)
         if (snapshot := world.first(resume)) is not None:
             restore(training, snapshot)
-        # A generator of its own: what binds the processes is gone before they part.
         yield from _updates(training, batches, loss, settings, validation, world)
         _deliver(training)
         reason = ending(settings, training.position)

@@ -24,7 +24,11 @@ def make_optimizer(net: nn.Module, settings: Settings) -> torch.optim.Optimizer:
     if settings.optimizer == "adamw":
         betas = (settings.momentum, 0.999)
         return torch.optim.AdamW(groups, lr, betas, capturable=settings.graph, fused=True)
-    return torch.optim.SGD(groups, lr, settings.momentum, fused=True)
+    sgd = torch.optim.SGD(groups, lr, settings.momentum, fused=True)
+    for p in parameters if settings.momentum else ():
+        # Were the first update one that float16's scaler skips, the fused kernel would leave this unset.
+        sgd.state[p]["momentum_buffer"] = torch.zeros_like(p)
+    return sgd
 
 
 def set_rate(optimizer: torch.optim.Optimizer, lr: float) -> None:

@@ -6,11 +6,21 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol, TextIO
+from typing import IO, Any, Protocol, cast, runtime_checkable
 
 from elman.training.events import End, Evaluation, Event, Update
 
 
+@runtime_checkable
+class Stream(Protocol):
+    """Where text can be shown: stderr, or what stands for it."""
+
+    def write(self, text: str, /) -> int: ...
+    def flush(self) -> None: ...
+    def isatty(self) -> bool: ...
+
+
+@runtime_checkable
 class Display(Protocol):
     """Shows events to people."""
 
@@ -24,7 +34,7 @@ class Display(Protocol):
         """Leave the screen in order."""
 
 
-def display(unit: str, stream: TextIO | None = None) -> Display:
+def display(unit: str, stream: Stream | None = None) -> Display:
     """The display that suits the stream; ``unit`` is what weights are counted in."""
     stream = stream or sys.stderr
     if stream.isatty():
@@ -67,7 +77,7 @@ class Pace:
 class Lines:
     """A line an evaluation, and one every ten seconds."""
 
-    def __init__(self, unit: str, stream: TextIO, every: float = 10.0) -> None:
+    def __init__(self, unit: str, stream: Stream, every: float = 10.0) -> None:
         self.unit, self.stream, self.every = unit, stream, every
         self.pace = Pace()
         self.said = self.pace.clock()
@@ -92,7 +102,7 @@ class Lines:
 class Bar:
     """A bar at the bottom of the terminal, the evaluations above it."""
 
-    def __init__(self, unit: str, stream: TextIO) -> None:
+    def __init__(self, unit: str, stream: Stream) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
@@ -104,7 +114,7 @@ class Bar:
             BarColumn(),
             TextColumn("{task.percentage:.0f}%"),
         )
-        self.bar = Progress(*columns, console=Console(file=stream))
+        self.bar = Progress(*columns, console=Console(file=cast("IO[str]", stream)))
         self.task: Any = self.bar.add_task("", total=1.0)
         self.bar.start()
 

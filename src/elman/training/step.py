@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +17,7 @@ B = TypeVar("B")
 B_in = TypeVar("B_in", contravariant=True)
 
 
+@runtime_checkable
 class Step(Protocol[B_in]):
     """How an update is computed. Between its halves the gradient can be looked at, and refused."""
 

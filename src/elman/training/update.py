@@ -44,9 +44,10 @@ def update(
     shares_here = torch.tensor(shares, device=next(net.parameters()).device)
     loss, norm = step.gradient(parts, shares_here, group.progress).tolist()
     (loss,) = world.sum(loss / world.size)
-    if not (isfinite(loss) and isfinite(norm)) and not _recovers(training):
+    if not (isfinite(loss) and isfinite(norm)):
         put(net, carried)
-        raise ModelError(_diverged(settings, group, loss, norm))
+        if not _recovers(training):
+            raise ModelError(_diverged(settings, group, loss, norm))
     step.apply()
     return Update(group.update, group.epoch + 1, group.progress, loss, lr, norm, weight)
 

@@ -57,7 +57,8 @@ def run(
     packed = packing(xs, mask, reverse)
     if not sum(packed.sizes):
         return xs.new_zeros(*xs.shape[:2], cell.output_size), state
-    x, *masks = cell.project(packed.pack(xs))
+    # Autocast may have made x half as wide; the recurrence keeps the precision of its weights.
+    x, *masks = (t.to(cell.affine()[0].dtype) for t in cell.project(packed.pack(xs)))
     program = _program(cell.formula, tuple(cell.widths.items()))
     inputs = (*packed.sort(state), *cell.matrices(), *cell.units(), *masks)
     ys, *final = _Recurrence.apply(cell.formula, program, packed, x, *inputs)  # type: ignore[no-untyped-call]
@@ -73,7 +74,8 @@ class _Recurrence(torch.autograd.Function):
         ctx: Any, formula: Formula, program: Program, packed: Packing, X: Tensor, *inputs: Tensor
     ) -> tuple[Tensor, ...]:
         state, U, p, m = _parted(formula, inputs)
-        S, A, V = program[0](torch, packed.sizes, X, state, U, p, m)
+        with torch.autocast(X.device.type, enabled=False):
+            S, A, V = program[0](torch, packed.sizes, X, state, U, p, m)
         ctx.formula, ctx.program, ctx.packed = formula, program, packed
         ctx.counts = len(S), len(A), len(V)
         ctx.save_for_backward(X, *inputs, *S, *A, *V)

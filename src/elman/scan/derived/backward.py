@@ -42,6 +42,8 @@ class _Backward:
             self._result_gradients(k)
         for j, name in enumerate(self.plan.formula.states):
             self._state_gradient(j, self.linear.s.get(name, {}))
+        for g in self.stored:
+            self._gradient(g)  # those that nobody in the loop asked for
         grow = [f"    g{j} = torch.cat((g{j}, dS[{j}][rows:n]))" for j in states]
         body = ["if n != rows:", *grow, "    rows = n", *self._enter(), *self.body]
         body.append(f"{', '.join(f'g{j}' for j in states)} = {', '.join(f'h{j}' for j in states)}")
@@ -239,7 +241,8 @@ class _Backward:
             if gate in self.trace.additive:
                 blocks.append(self._block(gate))
             else:
-                lines += total(self.linear.x[gate], slab, factor, f"x_{gate}")
+                zeros = [f"x_{gate} = X.new_zeros(N, {self.plan.widths[gate]})"]
+                lines += total(self.linear.x[gate], slab, factor, f"x_{gate}") or zeros
                 blocks.append(f"x_{gate}")
         names = self.trace.products[0].names if self.trace.products else ()
         whole = names == self.plan.formula.gates and self.trace.additive.issuperset(names)
@@ -247,7 +250,8 @@ class _Backward:
         lines.append(f"dX = {'R0' if whole else joined}")
         lines.append("dp = []")
         for name in self.plan.formula.parameters:
-            lines += total(self.linear.p[name], slab, factor, "unit")
+            zeros = [f"unit = X.new_zeros(1, {self.plan.widths[self.plan.formula.gates[0]]})"]
+            lines += total(self.linear.p[name], slab, factor, "unit") or zeros
             lines.append("dp.append(unit.sum(0))")
         matrices = [
             f"R{k}.t() @ {self.slabs[p.operand]}" for k, p in enumerate(self.trace.products)

@@ -108,7 +108,8 @@ class _Forward:
     def _copies(self) -> None:
         """A new state that is another's node, or an input, still gets its own slab."""
         for j, (name, a) in enumerate(self.trace.new.items()):
-            if a not in self.plan.looped or self.plan.states[a] != name or a.op == "input":
+            elsewhere = a.op == "input" or self.plan.slot(a) is not None
+            if a not in self.plan.looped or self.plan.states[a] != name or elsewhere:
                 self.body.append(f"{self.views(f'S{j}[B:]')}.copy_({self._name(a)})")
 
     def _folded(self) -> set[Node]:

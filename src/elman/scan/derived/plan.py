@@ -89,7 +89,8 @@ class Plan:
         for a in self.formula.trace.nodes:
             name = self.slot(a)
             readers = self.formula.trace.uses[a]
-            if name and a not in self.needed and len(readers) == 1:
+            alone = a not in self.needed and a not in self.states and len(readers) == 1
+            if name and alone:
                 reader = readers[0]
                 if reader.op in INPLACE and reader not in self.states:
                     found[name] = reader
