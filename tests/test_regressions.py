@@ -1,4 +1,4 @@
-"""What is wrong now, one test each; every one fails."""
+"""What was wrong once, one test each."""
 
 import copy
 import pickle
@@ -195,10 +195,11 @@ def test_a_declared_mask_is_used():
 
 
 def test_a_state_made_of_parameters_alone_is_refused():
+    of_parameters = formula(gates="h", states="h c", parameters="k")(
+        lambda x, U, s, p: State(h=x.h + U.h(s.h), c=p.k)
+    )
     with pytest.raises(FormulaError):
-        formula(gates="h", states="h c", parameters="k")(
-            lambda x, U, s, p: State(h=x.h + U.h(s.h), c=p.k)
-        ).trace
+        _ = of_parameters.trace
 
 
 def test_a_name_is_declared_once():

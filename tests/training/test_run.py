@@ -5,6 +5,7 @@ import json
 import os
 import signal
 from collections.abc import Generator
+from itertools import islice
 from math import nan
 from pathlib import Path
 
@@ -91,10 +92,12 @@ def test_a_log_with_lines_after_the_checkpoint_ends_like_the_uninterrupted_one(
     ).read_bytes()
 
 
-def test_a_new_run_starts_a_new_log(tmp_path: Path) -> None:
-    for _ in range(2):
-        run(Problem(Net()).fit(SETTINGS), tmp_path, {})
-    assert len(rows(tmp_path)) == 21
+def test_a_new_run_forgets_the_old_one(tmp_path: Path) -> None:
+    run(Problem(Net()).fit(SETTINGS), tmp_path, {})
+    lost = (event for event in islice(Problem(Net()).fit(SETTINGS), 4))
+    assert run(lost, tmp_path, {}) is None
+    assert not (tmp_path / CHECKPOINT).exists()
+    assert [row["update"] for row in rows(tmp_path)] == [1, 2]
 
 
 def test_a_run_resumed_at_its_end_ends_again(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ class _Writer:
             return f"{self.sum(a.args[0])} - {self.factor(a.args[1])}"
         if a.op == "neg":
             return f"-{self.factor(a.args[0])}"
-        terms = sorted(self._terms(a), key=self._place)
+        terms = sorted(self._terms(a), key=self._in_sum)
         biases = [self.notation.bias.format(t.args[1]) for t in terms if self._is(t, "x")]
         written = [self._input(*t.args) if self._is(t, "x") else self.factor(t) for t in terms]
         return " + ".join(written + (biases if self.bias else []))
@@ -153,7 +153,7 @@ class _Writer:
         if a in self.letters:
             return self.letters[a]
         if a.op == "mul":
-            first, second = sorted(a.args, key=self._place)
+            first, second = sorted(a.args, key=self._in_product)
             return f"{self.factor(first)}{self.notation.times}{self.factor(second)}"
         if a.op == "constant":
             return f"{a.args[0]:g}"
@@ -179,14 +179,20 @@ class _Writer:
         single = operand in self.letters or operand.op == "input"
         return text if single or text.startswith("(") else f"({text})"
 
-    def _place(self, a: Node) -> tuple[int, int, str]:
-        """Numbers and letters first, then the input, the recurrence, the rest, old states last.
+    def _in_sum(self, a: Node) -> tuple[int, str]:
+        """Where a term stands: the input, the recurrence, what is kept of old states, the rest.
 
         Not by number: that depends on which formulas were traced before.
         """
-        if a.op == "constant":
-            return 0, 0, ""
+        if a.op == "input" and a not in self.letters:
+            return {"x": 0, "r": 1}.get(a.args[0], 2), str(a.args[1])
+        kept = any(self._is(o, "s") for o in a.operands)
+        return 2 if kept else 3, self.factor(a)
+
+    def _in_product(self, a: Node) -> tuple[int, int, str]:
+        """Where a factor stands: numbers, brackets, parameters, letters, the rest, old states."""
         if a in self.letters:
-            return 0, 1 + list(self.letters).index(a), ""
-        ranks = {"x": 1, "r": 2, "p": 3, "m": 3, "s": 5}
-        return ranks[a.args[0]] if a.op == "input" else 4, 0, self.factor(a)
+            return 3, list(self.letters).index(a), ""
+        if a.op == "input":
+            return {"p": 2, "m": 2, "s": 5}.get(a.args[0], 4), 0, str(a.args[1])
+        return {"constant": 0, "sub": 1, "add": 1}.get(a.op, 4), 0, self.factor(a)

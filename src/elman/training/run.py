@@ -12,7 +12,7 @@ from typing import Any
 
 from elman.training.checkpoint import load, save
 from elman.training.distributed import leads, restarted, world
-from elman.training.events import Checkpoint, End, Event
+from elman.training.events import Checkpoint, End, Event, Update
 from elman.training.log import Board, Log
 from elman.training.progress import display
 from elman.training.snapshot import Snapshot
@@ -84,6 +84,8 @@ class Writer:
         self.display = display(unit)
 
     def show(self, event: Event) -> None:
+        if isinstance(event, Update) and event.number == 1:
+            self.path.unlink(missing_ok=True)  # of another run; this one has nothing to resume yet
         for log in self.logs:
             log.show(event)
         self.display.show(event)
