@@ -68,7 +68,8 @@ def test_a_run_that_loses_a_process_goes_on_from_its_checkpoint(tmp_path: Path) 
     """With a batch of one example: the second process has nothing to do for it."""
     settings = {"updates": 40, "lr": 0.01, "schedule": "plateau", "evaluate_every": 7}
     options = {"plain": True, "count": 21, "size": 4, "lost": 17, "settings": settings}
-    torchrun(tmp_path, options, "--max-restarts=1")
+    said = torchrun(tmp_path, options, "--max-restarts=1")
+    assert said.count("update 7  error") == 1
     compare(tmp_path, alone(options))
 
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from elman.training.average import weights
 from elman.training.batches import Lists
-from elman.training.distributed import leads, restarted
+from elman.training.distributed import leads
 from elman.training.events import Event, Update
 from elman.training.fit import fit
 from elman.training.run import CHECKPOINT, resumption, run
@@ -91,13 +91,15 @@ def main(folder: Path, options: dict[str, Any]) -> None:
     settings = Settings(**options.get("settings", {}))
     net = Net(options.get("width", 6), plain=options.get("plain", False))
     problem = Problem(net, options.get("count", 22), options.get("size", 4))
-    resume = resumption(folder, options, asked=(folder / CHECKPOINT).exists())
+    asked = (folder / CHECKPOINT).exists() and "WORLD_SIZE" not in os.environ
+    resume = resumption(folder, options, asked=asked)
 
     def fatal() -> Generator[Event, None, None]:
         for event in problem.fit(settings, resume=resume):
             yield event
             lost = isinstance(event, Update) and event.number == options.get("lost")
-            if lost and not leads() and not restarted():
+            if lost and not leads() and not (folder / "lost").exists():
+                (folder / "lost").touch()
                 os.kill(os.getpid(), 9)
 
     if run(fatal(), folder, options) and leads():

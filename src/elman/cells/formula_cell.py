@@ -26,7 +26,10 @@ class Formulaic(Cell[State]):
 
     @abstractmethod
     def project(self, x: Tensor) -> tuple[Tensor, ...]:
-        """All gates of x side by side (…, G·H), then the formula's masks, each (…, H)."""
+        """All gates of x side by side (…, G·H), then the formula's masks, each (…, H).
+
+        The tensors are made anew at each call: an executor may overwrite them.
+        """
 
     @abstractmethod
     def affine(self) -> tuple[Tensor, Tensor | None]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from itertools import count
 from typing import TypeVar, cast
 
@@ -83,7 +84,7 @@ def joined(device: torch.device) -> Iterator[World]:
         yield world()
         return
     backend = "nccl" if device.type == "cuda" else "gloo"
-    store = _store(rank) if "TORCHELASTIC_RUN_ID" in os.environ else None
+    store = _store(rank) if _has_agent() else None
     dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=_PATIENCE)
     try:
         yield world()
@@ -101,9 +102,8 @@ def _store(rank: int) -> TCPStore:
     addresses of the dead are still in it (PyTorch issue 135712). Here it only tells where rank 0
     of this attempt has opened another, which the dead cannot have left open.
     """
-    host = os.environ["MASTER_ADDR"]
-    key = f"elman {next(_JOINED)}"
-    lasting = TCPStore(host, int(os.environ["MASTER_PORT"]), is_master=False)
+    host, lasting = os.environ["MASTER_ADDR"], _agent()
+    key = f"elman store {next(_JOINED)}"
     if rank == 0:
         store = TCPStore(host, 0, is_master=True, wait_for_workers=False)
         lasting.set(key, str(store.port))
@@ -123,8 +123,25 @@ def leads() -> bool:
 
 
 def restarted() -> bool:
-    """Whether torchrun started this process again after one was lost."""
+    """Whether torchrun started this process again after one was lost, here or on another host."""
+    if _has_agent():
+        return _starts(os.environ["RANK"]) > 1
     return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0
+
+
+@cache
+def _starts(rank: str) -> int:
+    """How often a process of this rank was started; torchrun's own count is of one host's losses."""
+    return _agent().add(f"elman starts {rank}", 1)
+
+
+def _has_agent() -> bool:
+    return os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+
+
+def _agent() -> TCPStore:
+    """The store that torchrun keeps from its start to its end."""
+    return TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), is_master=False)
 
 
 def place(device: str) -> torch.device:

@@ -232,32 +232,33 @@ class _Backward:
         )
 
     def _after(self) -> list[str]:
-        """Everything that could wait, for all steps at once."""
-        lines: list[str] = []
+        """Everything that could wait, for all steps at once: matrix gradients, then dX in their place."""
         slab = self.stored.__getitem__
         factor = lambda k: self.slabs.get(k) or repr(value_of(k))  # noqa: E731
-        blocks = []
-        for gate in self.plan.formula.gates:
-            if gate in self.trace.additive:
-                blocks.append(self._block(gate))
-            else:
-                zeros = [f"x_{gate} = X.new_zeros(N, {self.plan.widths[gate]})"]
-                lines += total(self.linear.x[gate], slab, factor, f"x_{gate}") or zeros
-                blocks.append(f"x_{gate}")
-        names = self.trace.products[0].names if self.trace.products else ()
-        whole = names == self.plan.formula.gates and self.trace.additive.issuperset(names)
-        joined = f"torch.cat(({', '.join(blocks)},), 1)"
-        lines.append(f"dX = {'R0' if whole else joined}")
-        lines.append("dp = []")
-        for name in self.plan.formula.parameters:
-            zeros = [f"unit = X.new_zeros(1, {self.plan.widths[self.plan.formula.gates[0]]})"]
-            lines += total(self.linear.p[name], slab, factor, "unit") or zeros
-            lines.append("dp.append(unit.sum(0))")
         matrices = [
             f"R{k}.t() @ {self.slabs[p.operand]}" for k, p in enumerate(self.trace.products)
         ]
+        lines = [f"dU = [{', '.join(matrices)}]", "dp = []"]
+        width = self.plan.widths[self.plan.formula.gates[0]]
+        for name in self.plan.formula.parameters:
+            zeros = [f"unit = X.new_zeros(1, {width})"]
+            lines += total(self.linear.p[name], slab, factor, "unit") or zeros
+            lines.append("dp.append(unit.sum(0))")
+        names = self.trace.products[0].names if self.trace.products else ()
+        whole = names == self.plan.formula.gates
+        blocks = []
+        for gate in self.plan.formula.gates:
+            blocks.append(
+                self._block(gate) if whole or gate in self.trace.additive else f"x_{gate}"
+            )
+            if gate not in self.trace.additive:
+                zeros = [f"x_{gate} = X.new_zeros(N, {width})"]
+                lines += total(self.linear.x[gate], slab, factor, f"x_{gate}") or zeros
+                lines += [f"{blocks[-1]} = x_{gate}"] if whole else []
+        joined = f"torch.cat(({', '.join(blocks)},), 1)"
+        lines.append(f"dX = {'R0' if whole else joined}")
         states = ", ".join(f"g{j}" for j in range(len(self.plan.formula.states)))
-        return [*lines, f"return dX, [{states}], [{', '.join(matrices)}], dp"]
+        return [*lines, f"return dX, [{states}], dU, dp"]
 
     def _block(self, gate: str) -> str:
         k = next(k for k, p in enumerate(self.trace.products) if gate in p.names)

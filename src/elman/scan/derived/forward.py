@@ -25,7 +25,9 @@ class _Forward:
         self.head: list[str] = ["N, B = X.shape[0], state[0].shape[0]", "rows = B"]
         self.body: list[str] = []
         self.multiplied: set[int] = set()
-        self.folded = self._folded()
+        self.fused: dict[Node, tuple[str, tuple[Node, ...]]] = {}  # values made by one call
+        self.folded: set[Node] = set()  # with these inside
+        self._fold()
 
     def lines(self) -> list[str]:
         self._states()
@@ -84,7 +86,11 @@ class _Forward:
         made = a in self.names or a.op == "input" or self.plan.slot(a) is not None
         if made or a in self.folded or a not in self.plan.looped:
             return
-        expression = self._fused(a) or call(a, self._name)
+        if a in self.fused:
+            template, parts = self.fused[a]
+            expression = template.format(*(self._name(part) for part in parts))
+        else:
+            expression = call(a, self._name)
         if a in self.plan.states:
             j = self.plan.formula.states.index(self.plan.states[a])
             self.names[a] = self.views(f"S{j}[B:]")
@@ -112,16 +118,28 @@ class _Forward:
             if a not in self.plan.looped or self.plan.states[a] != name or elsewhere:
                 self.body.append(f"{self.views(f'S{j}[B:]')}.copy_({self._name(a)})")
 
-    def _folded(self) -> set[Node]:
-        """Products a·b that are read once, by a sum: one addcmul computes both."""
-        found = set()
+    def _fold(self) -> None:
+        """Sums that torch computes in one call together with the products they read.
+
+        z·a + (1 - z)·b is a lerp, a + b·c an addcmul; what they read is folded in if nobody else does.
+        """
         for a in self.trace.nodes:
-            if a.op == "add" and a in self.plan.looped:
-                for operand in reversed(a.args):
-                    if self._foldable(operand):
-                        found.add(operand)
-                        break
-        return found
+            if a.op != "add" or a not in self.plan.looped:
+                continue
+            mix = _mixture(a)
+            if mix and all(self._foldable(o) for o in a.args):
+                self.fused[a] = "torch.lerp({0}, {1}, {2})", mix
+                self.folded.update(a.args)
+                rest = 1 - mix[2]
+                if self.trace.uses[rest] == [o for o in a.args if rest in o.args]:
+                    self.folded.add(rest)
+                continue
+            product = next((o for o in reversed(a.args) if self._foldable(o)), None)
+            other = a.args[1] if a.args[0] is product else a.args[0]
+            if product is not None and value_of(other) is None:
+                parts = (other, *product.args)
+                self.fused[a] = "torch.addcmul({0}, {1}, {2})", parts
+                self.folded.add(product)
 
     def _foldable(self, a: Node) -> bool:
         return (
@@ -134,61 +152,59 @@ class _Forward:
             and all(value_of(o) is None for o in a.args)
         )
 
-    def _fused(self, a: Node) -> str | None:
-        if a.op != "add":
+    def _base(self, k: int) -> str | None:
+        """The slab that a product is added to: x where x and r only meet as a sum. Its own from there on.
+
+        x is overwritten, so that it need not be copied; ``None`` where there is nothing to add to.
+        """
+        names, gates = self.trace.products[k].names, self.plan.formula.gates
+        added = [n for n in names if n in self.trace.additive]
+        if not added:
             return None
-        product = next((o for o in a.args if o in self.folded), None)
-        if product is None:
-            return None
-        other = a.args[1] if a.args[0] is product else a.args[0]
-        if value_of(other) is not None:
-            return f"torch.add({call(product, self._name)}, {self._name(other)})"
-        return f"torch.addcmul({', '.join(self._name(o) for o in (other, *product.args))})"
+        width = self.plan.widths[gates[0]]
+        first = gates.index(names[0]) if names[0] in gates else -1
+        if len(added) == len(names) and names == gates[first : first + len(names)]:
+            return columns("X", first * width, len(names) * width)
+        return f"X{k}"
+
+    def _join(self, k: int) -> None:
+        """x beside zeros for the results that it is not added to."""
+        names, gates = self.trace.products[k].names, self.plan.formula.gates
+        width = self.plan.widths[gates[0]]
+        parts = [
+            columns("X", gates.index(n) * width, width)
+            if n in self.trace.additive
+            else f"X.new_zeros(N, {self.plan.widths[n]})"
+            for n in names
+        ]
+        self.head.append(f"X{k} = torch.cat(({', '.join(parts)}), 1)")
 
     def _slab(self, k: int) -> str | None:
-        """The slab of product k, if the way back needs any of its results."""
+        """Where the results of product k lie: in what they are added to, or where the way back needs them."""
         names = self.trace.products[k].names
-        return f"A{k}" if any(self.plan.held(n) in self.plan.needed for n in names) else None
+        needed = any(self.plan.held(n) in self.plan.needed for n in names)
+        return self._base(k) or (f"A{k}" if needed else None)
 
     def _multiply(self, name: str) -> None:
         k = next(k for k, p in enumerate(self.trace.products) if name in p.names)
         if k in self.multiplied:
             return
         self.multiplied.add(k)
-        product, slab = self.trace.products[k], self._slab(k)
+        product, base, slab = self.trace.products[k], self._base(k), self._slab(k)
         widths = [self.plan.widths[n] for n in product.names]
-        base, operand = self._base(k), self._name(product.operand)
-        expression = (
-            f"torch.addmm({base}, {operand}, u{k})" if base else f"torch.mm({operand}, u{k})"
-        )
-        if slab:
+        operand = self._name(product.operand)
+        if base:
+            if base == f"X{k}":
+                self._join(k)
+            self.body.append(f"{self.views(base)}.addmm_({operand}, u{k})")
+        elif slab:
             self.head.append(f"{slab} = X.new_empty(N, {sum(widths)})")
-            self.body.append(into(self.views(slab), expression))
+            self.body.append(into(self.views(slab), f"torch.mm({operand}, u{k})"))
         else:
-            self.body.append(f"a{k} = {expression}")
+            self.body.append(f"a{k} = torch.mm({operand}, u{k})")
         self._squash(k)
         for i, n in enumerate(product.names):
             self.names[self.plan.held(n)] = self._cut(k, sum(widths[:i]), widths[i])
-
-    def _base(self, k: int) -> str | None:
-        """What a product is added to: x where x and r only meet as a sum, nothing elsewhere."""
-        names = self.trace.products[k].names
-        added = [n for n in names if n in self.trace.additive]
-        if not added:
-            return None
-        gates = self.plan.formula.gates
-        width = self.plan.widths[gates[0]]
-        first = gates.index(names[0]) if names[0] in gates else -1
-        if len(added) == len(names) and names == gates[first : first + len(names)]:
-            return self.views(columns("X", first * width, len(names) * width))
-        parts = [
-            columns("X", gates.index(n) * width, width)
-            if n in added
-            else f"X.new_zeros(N, {self.plan.widths[n]})"
-            for n in names
-        ]
-        self.head.append(f"X{k} = torch.cat(({', '.join(parts)}), 1)")
-        return self.views(f"X{k}")
 
     def _squash(self, k: int) -> None:
         """σ, tanh, … of neighbouring results in one call, in place."""
@@ -214,6 +230,18 @@ class _Forward:
         if slab:
             return self.views(slab if width == whole else columns(slab, first, width))
         return f"a{k}" if width == whole else columns(f"a{k}", first, width)
+
+
+def _mixture(a: Node) -> tuple[Node, Node, Node] | None:
+    """(b, a, z) of a sum z·a + (1 - z)·b."""
+    if all(o.op == "mul" for o in a.args):
+        for first, second in (a.args, a.args[::-1]):
+            for z, kept in (first.args, first.args[::-1]):
+                if value_of(z) is None and (1 - z) in second.args:
+                    rest = 1 - z
+                    other = second.args[1] if second.args[0] is rest else second.args[0]
+                    return other, kept, z
+    return None
 
 
 def _list(items: list[str]) -> str:
