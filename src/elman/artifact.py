@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as save_tensors
 
 from elman.config import build
 from elman.errors import ConfigError, ModelError
@@ -36,12 +37,11 @@ def save(
     marker.unlink(missing_ok=True)
     task.store(folder)
     tensors = {name: t.detach().cpu().contiguous() for name, t in task.net.state_dict().items()}
-    weights = folder / "model.safetensors.tmp"
-    save_file(tensors, weights)
-    _place(weights, folder / "model.safetensors")
-    _write(folder / "metrics.json", json.dumps(metrics, indent=2) + "\n")
-    _write(folder / "README.md", card)
-    _write(marker, json.dumps({"elman": FORMAT, **config}, indent=2, ensure_ascii=False) + "\n")
+    _write(folder / "model.safetensors", save_tensors(tensors))
+    _write(folder / "metrics.json", (json.dumps(metrics, indent=2) + "\n").encode())
+    _write(folder / "README.md", card.encode())
+    stored = json.dumps({"elman": FORMAT, **config}, indent=2, ensure_ascii=False) + "\n"
+    _write(marker, stored.encode())
 
 
 def load(folder: str | Path, *, device: str = "cpu") -> Task:
@@ -85,13 +85,11 @@ def read_config(folder: Path) -> dict[str, Any]:
     return dict(config)
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, content: bytes) -> None:
+    """The whole file or the one before, never a part."""
     temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text, encoding="utf-8")
-    _place(temporary, path)
-
-
-def _place(temporary: Path, path: Path) -> None:
-    with open(temporary, "rb+") as file:
+    with open(temporary, "wb") as file:
+        file.write(content)
+        file.flush()
         os.fsync(file.fileno())
     os.replace(temporary, path)

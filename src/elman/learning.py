@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +16,8 @@ import torch
 
 from elman import artifact
 from elman.cells import parameter_count
-from elman.config import plain
+from elman.config import build, override, plain
+from elman.config import read as config_from
 from elman.errors import ConfigError, DataError, ModelError
 from elman.tasks.classifier import Classifier, Data, Encoded, Example, Model, read
 from elman.tasks.settings import Tokens
@@ -24,7 +25,7 @@ from elman.text import codec
 from elman.text.batching import batches
 from elman.text.vocab import Labels
 from elman.training.batches import Batches
-from elman.training.distributed import leads, place
+from elman.training.distributed import leads, place, restarted
 from elman.training.fit import fit
 from elman.training.run import resumption, run
 from elman.training.settings import Settings
@@ -52,6 +53,32 @@ class Outcome:
 
 
 def train(
+    recipe: str | os.PathLike[str] | dict[str, Any],
+    out: str | os.PathLike[str],
+    *,
+    set: Iterable[str] = (),
+    resume: bool = False,
+    device: str = "cpu",
+    init: str | os.PathLike[str] | None = None,
+) -> Classifier:
+    """Train by a recipe, a TOML file or a dict of the same shape, into the model folder ``out``.
+
+    ``set`` holds overrides: ``["model.hidden=256"]``. An interrupted run is a ModelError; ``resume`` goes on.
+    """
+    if isinstance(recipe, dict):
+        for text in set:
+            recipe = override(recipe, text)
+        chosen = build(Recipe, recipe)
+    else:
+        chosen = config_from(Recipe, Path(recipe), set)
+    start = None if init is None else Path(init)
+    outcome = learn(chosen, Path(out), resume=resume, device=device, init=start)
+    if outcome is None:
+        raise ModelError(f"training was interrupted; go on with resume=True into {out}")
+    return outcome.model
+
+
+def learn(
     recipe: Recipe,
     out: Path,
     *,
@@ -65,7 +92,7 @@ def train(
         raise ConfigError("data.train is missing: which file holds the training examples?")
     training, held = _examples(recipe)
     torch.manual_seed(recipe.training.seed)
-    model = _model(recipe, training, out, resume=resume, init=init)
+    model = _model(recipe, training, out, resume=resume or restarted(), init=init)
     model.net.to(place(device))
     data, valid = model.encode(training), model.encode(held)
     model.learn_from(data)

@@ -188,7 +188,7 @@ def _run(
     import torch
 
     from elman.cli.terminal import say
-    from elman.learning import train as learn
+    from elman.learning import learn
 
     if threads:
         torch.set_num_threads(threads)
