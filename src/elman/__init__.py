@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from elman.learning import train as train
     from elman.artifact import load as load
+    from elman.learning import train as train
     from elman.tasks.classifier import Classifier as Classifier
 
 __version__ = "0.1.0"

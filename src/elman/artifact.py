@@ -56,7 +56,7 @@ def load(folder: str | Path, *, device: str = "cpu") -> Task:
         task = Classifier.restore(build(Model, config["model"]), folder, weights)
         task.net.load_state_dict(weights)
     except (ConfigError, KeyError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
+        reason = str(error).splitlines()[-1].strip()
         raise ModelError(
             f"{folder}: config.json and model.safetensors disagree: {reason}"
         ) from None

@@ -99,12 +99,14 @@ def learn(
     config = plain(recipe)
     seen = {"examples": len(data), "tokens": sum(map(len, data.rows))}
     fingerprint = _lasting(config) | {"seen": seen}
-    if leads():
-        out.mkdir(parents=True, exist_ok=True)
-        model.store(out)
     settings = recipe.training if held else replace(recipe.training, patience=0)
     validation = Validation(lambda: model.evaluate(valid), model.metric) if held else None
     snapshot = resumption(out, fingerprint, asked=resume)
+    if leads() and snapshot is None:
+        out.mkdir(parents=True, exist_ok=True)
+        # An earlier model here ends: with a new vocabulary beside it, it would load wrongly.
+        (out / "config.json").unlink(missing_ok=True)
+        model.store(out)
     events = fit(
         model.net, _Batches(recipe, data), model.loss, settings, validation, resume=snapshot
     )

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from elman.cli.terminal import on_device
+
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
@@ -17,7 +19,7 @@ import click
 )
 @click.option("--label", metavar="COLUMN")
 @click.option("--encoding")
-@click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
+@on_device
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else."
 )

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import click
 
+from elman.cli.terminal import on_device
+
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("file", default="-")
 @click.option(
     "--top",
+    type=click.IntRange(min=1),
     default=1,
     show_default=True,
     help="Print the K likeliest labels with their probabilities.",
@@ -26,7 +29,7 @@ import click
     help="A JSON object a line, with the probability of every label.",
 )
 @click.option("--encoding", default="utf-8", show_default=True)
-@click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
+@on_device
 def predict(folder: Path, file: str, top: int, as_json: bool, encoding: str, device: str) -> None:
     """Print a label for each line of FILE (default: standard input).
 

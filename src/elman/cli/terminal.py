@@ -8,8 +8,30 @@ from typing import TYPE_CHECKING
 
 import click
 
+from elman.errors import ConfigError
+
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+
+def _usable(context: click.Context, parameter: click.Parameter, device: str) -> str:
+    if device == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise ConfigError("--device cuda: PyTorch finds no GPU here; leave the option out")
+    return device
+
+
+on_device = click.option(
+    "--device",
+    type=click.Choice(["cpu", "cuda"]),
+    default="cpu",
+    show_default=True,
+    callback=_usable,
+    help="Where to compute.",
+)
+"""The option of every verb that runs a network."""
 
 
 def say(text: str) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from elman.cli.terminal import on_device
+
 if TYPE_CHECKING:
     from elman.learning import Recipe
 
@@ -48,6 +50,7 @@ def _how(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option(
             "--seeds",
+            type=click.IntRange(min=1),
             default=1,
             show_default=True,
             help="Train so many times, with seeds 0, 1, …; report mean and spread.",
@@ -55,7 +58,7 @@ def _how(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--resume", is_flag=True, help="Go on where an interrupted run in --out stopped."
         ),
-        click.option("--device", default="cpu", show_default=True, help="cpu or cuda."),
+        on_device,
         click.option("--init", type=FOLDER, help="Start from the model in this folder."),
         click.option("--threads", default=0, help="CPU threads; 0: as many as there are cores."),
     ):
@@ -189,6 +192,7 @@ def _run(
 
     from elman.cli.terminal import say
     from elman.learning import learn
+    from elman.training.distributed import leads
 
     if threads:
         torch.set_num_threads(threads)
@@ -199,13 +203,15 @@ def _run(
             folder = out / f"seed-{number}"
             training = dataclasses.replace(recipe.training, seed=number)
             chosen = dataclasses.replace(recipe, training=training)
-        outcome = learn(chosen, folder, resume=resume, device=device, init=init)
+        begun = resume and (seeds == 1 or folder.exists())  # later seeds have nothing to resume
+        outcome = learn(chosen, folder, resume=begun, device=device, init=init)
         if outcome is None:
             say("go on with the same command and --resume")
             raise click.exceptions.Exit(1)
         results.append(outcome.metrics)
-        say(f"model: {folder}")
-    if click.get_current_context().find_root().obj != "quiet":
+        if leads():
+            say(f"model: {folder}")
+    if leads():
         _report(results)
 
 

@@ -62,17 +62,22 @@ class PretrainedEmbedding(nn.Module):
         super().__init__()
         vocabulary, self.output_size = vectors.matrix.shape
         self.frozen = frozen
-        found = vectors.found[:, None]
+        found = vectors.found[:, None].clone()
+        found[0] = False  # whatever the file says, padding is zero
         scale = vectors.matrix[vectors.found].std() if vectors.found.sum() > 1 else torch.ones(())
         missing = torch.randn(vocabulary, self.output_size) * self.spread
         missing[0] = 0
         known = vectors.matrix * (self.spread / scale)
-        self.E = nn.Parameter(torch.where(found, known, missing))
+        # Weight decay moves even what has no gradient, so frozen rows are no part of what is trained.
+        self.E = nn.Parameter(torch.where(found, known, missing), requires_grad=not frozen)
         self.register_buffer("found", found)
+        if frozen:
+            self.own = nn.Parameter(missing[~found[:, 0]])
+            self.register_buffer("place", (~found[:, 0]).cumsum(0).sub(1).clamp(min=0))
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         xs = self.E[ids]
-        if self.frozen:  # no gradient flows to what was found
-            found: Tensor = self.get_buffer("found")[ids]
-            xs = torch.where(found, xs.detach(), xs)
+        if self.frozen:
+            found, place = self.get_buffer("found"), self.get_buffer("place")
+            xs = torch.where(found[ids], xs, self.own[place[ids]])
         return xs

@@ -49,6 +49,8 @@ class Max(nn.Module):
     def forward(
         self, ys: Float[Tensor, "B T H"], mask: Bool[Tensor, "B T"]
     ) -> Float[Tensor, "B H"]:
+        if not ys.shape[1]:
+            return ys.new_zeros(ys.shape[0], ys.shape[2])
         largest = ys.masked_fill(~mask[..., None], -torch.inf).amax(1)
         return largest.masked_fill(~mask.any(1, keepdim=True), 0)
 

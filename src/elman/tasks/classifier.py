@@ -161,9 +161,10 @@ class Network(nn.Module):
             self.pool = Mean()
         else:
             self.pool, size = Window(model.window), model.window * size
-        hidden = [nn.Linear(size, model.mlp), nn.ReLU(), nn.Dropout(model.dropout)]
-        last = nn.Linear(model.mlp or size, labels)
-        self.decide = nn.Sequential(*(hidden if model.mlp else []), last)
+        hidden: list[nn.Module] = []
+        if model.mlp:
+            hidden = [nn.Linear(size, model.mlp), nn.ReLU(), nn.Dropout(model.dropout)]
+        self.decide = nn.Sequential(*hidden, nn.Linear(model.mlp or size, labels))
 
     def forward(self, ids: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"]) -> Float[Tensor, "B Y"]:
         xs = self.drop(self.embed(self.forget(ids, mask)))
@@ -237,14 +238,15 @@ class Classifier:
         words, labels = codec.load(folder), Labels.load(folder / "labels.json")
         vectors = None
         if model.vectors:
-            matrix = weights["embed.E"]
-            vectors = Pretrained(torch.zeros(matrix.shape), torch.zeros(len(matrix)) > 0)
+            vectors = Pretrained(weights["embed.E"], weights["embed.found"][:, 0])
         return cls(
             model, words, labels, Network(model, len(words.items), len(labels.items), vectors)
         )
 
     def store(self, folder: Path) -> None:
         """Write what is not weights: vocabulary and labels."""
+        for name in ("vocab.json", "tokenizer.json"):  # of an earlier model, with other tokens
+            (folder / name).unlink(missing_ok=True)
         self.words.save(folder)
         self.labels.save(folder / "labels.json")
 
@@ -271,7 +273,7 @@ class Classifier:
 
     def _logits(self, rows: Sequence[Row]) -> Tensor:
         device = next(self.net.parameters()).device
-        ids, mask = pad(rows)  # type: ignore[arg-type]
+        ids, mask = pad([row.tolist() for row in rows])
         logits: Tensor = self.net(ids.to(device), mask.to(device))
         return logits
 

@@ -31,6 +31,8 @@ def _nodes(line: str, where: str) -> list[tuple[str, str]]:
     symbols = line.replace("(", " ( ").replace(")", " ) ").split()
     for place, symbol in enumerate(symbols):
         if symbol == "(":
+            if done and not open_nodes:
+                raise DataError(f"{where}: a second tree begins: {brief(line)}")
             label = symbols[place + 1] if place + 1 < len(symbols) else ")"
             if label in "()":
                 raise DataError(f"{where}: a bracket opens without a label: {brief(line)}")

@@ -1,0 +1,264 @@
+"""The classifier: what it computes, by hand where it is simple, by laws where it is not."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elman.cells import CELLS
+from elman.errors import ConfigError, DataError
+from elman.tasks.classifier import Classifier, Data, Encoded, Example, Model, read
+from elman.tasks.settings import Tokens
+from tests.tasks.topics import TINY, examples, fresh
+
+TEXTS = ["when", "the city of the river", "", "is a year", "was in the town of a river in a month"]
+
+
+def chances(model: Classifier, texts: list[str]) -> torch.Tensor:
+    """(texts, labels), labels in the order of their ids."""
+    names = model.labels.items
+    return torch.tensor(
+        [[p.probabilities[name] for name in names] for p in model.classify(texts)]
+    ).reshape(-1, len(names))
+
+
+def learns(model: Classifier, steps: int = 12) -> None:
+    data = model.encode(examples(12))
+    optimizer = torch.optim.Adam(model.net.parameters(), 0.02)
+    losses = []
+    for _ in range(steps):
+        model.net.train()
+        loss = model.loss(data, 0.0)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert np.isfinite(losses).all()
+    assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_every_cell_learns(cell):
+    learns(fresh(cell=cell))
+
+
+@pytest.mark.parametrize("pool", ["last", "mean", "max", "mean+max", "attention", "ends"])
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_every_pooling_learns(pool, bidirectional):
+    if pool == "ends" and not bidirectional:
+        with pytest.raises(ConfigError, match="take 'last'"):
+            fresh(pool=pool, bidirectional=bidirectional)
+        return
+    learns(fresh(pool=pool, bidirectional=bidirectional, layers=2))
+
+
+@pytest.mark.parametrize("encoder", ["rnn", "bag", "window"])
+@pytest.mark.parametrize("input", ["embedding", "one-hot"])
+@pytest.mark.parametrize("mlp", [0, 5])
+def test_every_encoder_learns_from_every_input_straight_or_through_an_mlp(encoder, input, mlp):
+    learns(fresh(encoder=encoder, input=input, mlp=mlp, window=4), steps=20)
+
+
+@pytest.mark.parametrize(
+    "options", [{"dropout": 0.5, "word_dropout": 0.2}, {"smoothing": 0.1}, {"balanced": True}]
+)
+def test_every_regulariser_learns(options):
+    learns(fresh(**options), steps=25)
+
+
+@pytest.mark.parametrize("kind", ["words", "whitespace", "chars", "bytes", "bpe", "unigram"])
+def test_every_kind_of_tokens_gives_probabilities(kind):
+    size = 270 if kind in ("bpe", "unigram") else 0
+    model = Classifier.fresh(Model(**TINY), Tokens(kind=kind, size=size), examples(30))
+    assert torch.allclose(chances(model, TEXTS).sum(1), torch.ones(len(TEXTS)))
+
+
+POOLINGS = [
+    {"pool": "last"},
+    {"pool": "ends"},
+    {"pool": "mean+max"},
+    {"pool": "attention"},
+    {"encoder": "bag"},
+    {"encoder": "window", "window": 3},
+]
+
+
+@pytest.mark.parametrize("options", POOLINGS, ids=str)
+def test_one_by_one_is_all_together(options):
+    model = fresh(**options)
+    together = chances(model, TEXTS)
+    alone = torch.cat([chances(model, [text]) for text in TEXTS])
+    torch.testing.assert_close(together, alone, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("options", POOLINGS, ids=str)
+@given(tail=st.lists(st.integers(0, 9), min_size=1, max_size=5))
+def test_padding_is_inert(options, tail):
+    torch.manual_seed(0)
+    model = fresh(**options)
+    ids = torch.tensor([[4, 7, 5]])
+    longer = torch.cat([ids, torch.tensor([tail])], 1)
+    mask = torch.arange(longer.shape[1])[None] < 3
+    expected = model.net(ids, torch.ones(1, 3, dtype=torch.bool))
+    torch.testing.assert_close(model.net(longer, mask), expected, rtol=0, atol=1e-6)
+
+
+def test_the_order_of_the_texts_is_kept():
+    model = fresh()
+    forward, backward = model.classify(TEXTS), model.classify(TEXTS[::-1])
+    for one, other in zip(forward, backward[::-1], strict=True):
+        assert one.probabilities == pytest.approx(other.probabilities, abs=1e-6)
+
+
+def test_nothing_to_classify_is_nothing():
+    assert fresh().classify([]) == []
+
+
+def test_the_label_is_the_likeliest_and_probabilities_fall():
+    for prediction in fresh().classify(TEXTS):
+        values = list(prediction.probabilities.values())
+        assert values == sorted(values, reverse=True)
+        assert next(iter(prediction.probabilities)) == prediction.label
+        assert sum(values) == pytest.approx(1)
+
+
+def decision(model: Classifier, features: np.ndarray) -> np.ndarray:
+    layer = model.net.decide[-1]
+    logits = features @ layer.weight.detach().numpy().T + layer.bias.detach().numpy()
+    return np.exp(logits) / np.exp(logits).sum()
+
+
+def rows_of_e(model: Classifier, text: str) -> np.ndarray:
+    return model.net.embed.E.weight.detach().numpy()[model.words.encode(text)]
+
+
+def test_the_bag_of_words_is_a_decision_on_the_mean_of_the_words():
+    model = fresh(encoder="bag")
+    for text in ("when", "the city of the river"):
+        by_hand = decision(model, rows_of_e(model, text).mean(0))
+        np.testing.assert_allclose(chances(model, [text])[0], by_hand, atol=1e-6)
+    words = "is a year".split()
+    torch.testing.assert_close(
+        chances(model, [" ".join(words)]), chances(model, [" ".join(words[::-1])])
+    )
+
+
+@pytest.mark.parametrize("text", ["when", "is a year", "the city of the river"])
+def test_the_window_is_a_decision_on_the_first_words_side_by_side(text):
+    model = fresh(encoder="window", window=3)
+    features = np.zeros((3, TINY["embedding"]), np.float32)
+    rows = rows_of_e(model, text)[:3]
+    features[: len(rows)] = rows
+    by_hand = decision(model, features.ravel())
+    np.testing.assert_allclose(chances(model, [text])[0], by_hand, atol=1e-6)
+
+
+def test_balanced_weighs_a_label_by_how_rare_it_is():
+    model = fresh(balanced=True)
+    data = model.encode([Example("when", "time")] * 3 + [Example("where", "place")])
+    model.learn_from(data)
+    nll = -model.scores(data.rows).numpy()[range(4), data.labels]
+    counts = {"time": 3, "place": 1}
+    weights = np.array([1 / counts[model.labels.items[i]] for i in data.labels])
+    expected = (weights * nll).sum() / weights.sum()
+    assert model.loss(data, 0.0).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_without_balance_the_loss_is_the_mean_cross_entropy():
+    model = fresh()
+    data = model.encode(examples(7))
+    nll = -model.scores(data.rows).numpy()[range(7), data.labels]
+    assert model.loss(data, 0.0).item() == pytest.approx(nll.mean(), rel=1e-5)
+
+
+def test_evaluate_counts_what_classify_gets_right():
+    model, some = fresh(), examples(20, seed=3)
+    guessed = model.classify(e.text for e in some)
+    right = [p.label == e.label for p, e in zip(guessed, some, strict=True)]
+    scores = model.evaluate(model.encode(some))
+    assert scores["accuracy"] == pytest.approx(100 * sum(right) / len(right))
+    assert scores["examples"] == 20
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_frozen_vectors_stay_and_all_others_move(tmp_path, frozen):
+    """Even under weight decay, which moves what has no gradient."""
+    file = tmp_path / "vectors.txt"
+    file.write_text("when 1 2 3\ncity 2 1 -1\n")
+    made = fresh(vectors=str(file), frozen=frozen)
+    words = ["when", "city", "year", "river"]
+    ids = torch.tensor([made.words.encode(word) for word in words])
+    before = made.net.embed(ids).detach().clone()
+    trained = [p for p in made.net.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(trained, 0.01, weight_decay=0.5)
+    for _ in range(3):
+        made.loss(made.encode(examples(12)), 0.0).backward()
+        optimizer.step()
+    moved = (made.net.embed(ids) != before).flatten(1).any(1).tolist()
+    assert moved == [not frozen, not frozen, True, True]
+    assert str(made.coverage)
+
+
+def test_a_single_label_is_refused():
+    with pytest.raises(DataError, match="'x'"):
+        Classifier.fresh(Model(**TINY), Tokens(), [Example("a", "x"), Example("b", "x")])
+
+
+def test_columns_the_wrong_way_round_are_suspected():
+    swapped = [Example(e.label, f"{e.text} {i}") for i, e in enumerate(examples(300))]
+    with pytest.raises(DataError, match="wrong way round"):
+        Classifier.fresh(Model(**TINY), Tokens(), swapped)
+
+
+def test_an_unknown_label_is_named_with_its_line():
+    with pytest.raises(DataError, match=r"b\.tsv:3: unknown label 'who'"):
+        fresh().encode([Example("x", "who", "b.tsv:3")])
+
+
+def written(tmp_path, name: str, text: str) -> str:
+    path = tmp_path / name
+    path.write_text(text)
+    return str(path)
+
+
+def test_labels_are_cut_renamed_and_left_out_as_said(tmp_path):
+    file = written(tmp_path, "a.tsv", "x\tLOC:city\ny\tNUM:date\nz\tABBR\n")
+    data = Data(label_until=":", labels={"LOC": "place", "NUM": "number"})
+    assert [e[:2] for e in read(data, file)] == [("x", "place"), ("y", "number")]
+    assert [e.where for e in read(data, file)] == [f"{file}:1", f"{file}:2"]
+
+
+def test_texts_and_labels_may_be_two_files(tmp_path):
+    files = (written(tmp_path, "seq.in", "a b\nc\n"), written(tmp_path, "label", "x\ny\n"))
+    assert [e[:2] for e in read(Data(), files)] == [("a b", "x"), ("c", "y")]
+    with pytest.raises(ConfigError, match="not in 3"):
+        list(read(Data(), (*files, files[0])))
+
+
+def test_phrases_of_trees_are_for_training_only(tmp_path):
+    file = written(tmp_path, "t", "(3 (2 It) (4 works))\n")
+    data = Data(format="trees", phrases=True)
+    assert len(list(read(data, file, train=True))) == 3
+    assert [e[:2] for e in read(data, file)] == [("It works", "3")]
+
+
+def test_picking_keeps_rows_and_labels_together():
+    data = Encoded([np.array([i], np.int32) for i in range(5)], [0, 1, 2, 3, 4])
+    picked = data.pick([3, 1])
+    assert [row.item() for row in picked.rows] == picked.labels == [3, 1]
+    assert len(picked) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"hidden": 0}, "hidden is 0"),
+        ({"dropout": 1.0}, "dropout is 1.0"),
+        ({"cell": "lstmm"}, "did you mean 'lstm'"),
+        ({"vectors": "x", "input": "one-hot"}, "one-hot"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(options, said):
+    with pytest.raises(ConfigError, match=said):
+        Model(**options)
