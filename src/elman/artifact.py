@@ -82,6 +82,9 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise ModelError(
             f"{path}: this version of Elman cannot read a {task!r} of format {version}"
         )
+    for part in ("data", "model"):
+        if not isinstance(config.get(part), dict):
+            raise ModelError(f"{path} is damaged: it has no table {part!r}")
     return dict(config)
 
 

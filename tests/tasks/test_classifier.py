@@ -193,7 +193,7 @@ def test_frozen_vectors_stay_and_all_others_move(tmp_path, frozen):
     trained = [p for p in made.net.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(trained, 0.01, weight_decay=0.5)
     for _ in range(3):
-        made.loss(made.encode(examples(12)), 0.0).backward()
+        made.loss(made.encode(examples(40)), 0.0).backward()
         optimizer.step()
     moved = (made.net.embed(ids) != before).flatten(1).any(1).tolist()
     assert moved == [not frozen, not frozen, True, True]

@@ -32,7 +32,7 @@ def table(path: Path, count: int, seed: int = 0) -> str:
     return str(path)
 
 
-def fresh(count: int = 12, **options: object) -> Classifier:
+def fresh(count: int = 40, **options: object) -> Classifier:
     """An untrained tiny classifier in the state in which it answers."""
     made = Classifier.fresh(Model(**(TINY | options)), Tokens(), examples(count))
     made.net.eval()

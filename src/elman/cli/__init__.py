@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -32,6 +33,9 @@ for verb in (train, evaluate, predict, compare, bench):
 
 def main() -> None:
     """Errors a user can mend are one line on stderr and exit code 1; a wrong call is exit code 2."""
+    # Read by torch when it is imported: large tensors get large pages, whose first use costs a
+    # five-hundredth. A training step allocates them anew each time.
+    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
     try:
         elman(standalone_mode=False)
     except click.exceptions.Exit as stop:
