@@ -216,7 +216,7 @@ def test_the_folder_says_what_was_done(tmp_path):
 def test_the_best_weights_are_delivered(tmp_path):
     outcome = learn(changed(recipe(tmp_path), lr=0.3), tmp_path / "m")
     log = [json.loads(line) for line in (tmp_path / "m" / "metrics.jsonl").open()]
-    accuracies = [line["accuracy"] for line in log if "accuracy" in line]
+    accuracies = [line["scores"]["accuracy"] for line in log if "scores" in line]
     assert len(accuracies) == 4
     assert outcome.metrics["valid"]["accuracy"] == max(accuracies)
     again = artifact.load(tmp_path / "m")
@@ -226,7 +226,7 @@ def test_the_best_weights_are_delivered(tmp_path):
 
 def test_batches_cover_an_epoch_and_shares_a_batch(tmp_path):
     chosen, data = recipe(tmp_path), fresh().encode(examples(23))
-    plan = _Batches(chosen, data)
+    plan = _Batches(chosen, data, len)
     for epoch in (0, 1):
         seen = [tuple(row.tolist()) for batch in plan(epoch, 0) for row in batch.rows]
         assert sorted(seen) == sorted(tuple(row.tolist()) for row in data.rows)

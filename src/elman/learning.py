@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -108,7 +108,12 @@ def learn(
         (out / "config.json").unlink(missing_ok=True)
         model.store(out)
     events = fit(
-        model.net, _Batches(recipe, data), model.loss, settings, validation, resume=snapshot
+        model.net,
+        _Batches(recipe, data, model.weight),
+        model.loss,
+        settings,
+        validation,
+        resume=snapshot,
     )
     end = run(events, out, fingerprint, unit=model.unit, tensorboard=recipe.tensorboard)
     if end is None:
@@ -125,8 +130,8 @@ def learn(
 class _Batches(Batches[Encoded]):
     """Buckets of like length, planned anew each epoch from the seed."""
 
-    def __init__(self, recipe: Recipe, data: Encoded) -> None:
-        self.recipe, self.data = recipe, data
+    def __init__(self, recipe: Recipe, data: Encoded, weigh: Callable[[Encoded], float]) -> None:
+        self.recipe, self.data, self.weigh = recipe, data, weigh
         self.lengths = [len(row) for row in data.rows]
         self._planned: tuple[int, list[list[int]]] = (-1, [])
 
@@ -137,7 +142,7 @@ class _Batches(Batches[Encoded]):
         return len(self._plan(epoch))
 
     def weight(self, batch: Encoded) -> float:
-        return len(batch)
+        return self.weigh(batch)
 
     def share(self, batch: Encoded, rank: int, size: int) -> Encoded:
         return batch.pick(range(rank, len(batch), size))

@@ -7,7 +7,8 @@ import torch
 from hypothesis import strategies as st
 
 from elman.formula import Node, Trace, exp, relu, rsqrt, sigmoid, tanh
-from elman.formula.symbols import symbol, topological
+from elman.formula.graph import topological
+from elman.formula.symbols import symbol
 
 INPUTS = {
     "a": symbol("x", "a"),

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elman.formula import exp, mean, relu, rsqrt, sigmoid, tanh
-from elman.formula.symbols import constant, substitute, symbol, topological
+from elman.formula.graph import substitute, topological
+from elman.formula.symbols import constant, symbol
 from tests.formula.expressions import INPUTS, compute, expressions, point, value
 
 a, b = symbol("x", "a"), symbol("x", "b")

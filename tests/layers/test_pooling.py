@@ -51,7 +51,9 @@ def test_attention_is_a_mean_with_weights_that_sum_to_one(sizes):
     pooling, _ = pool("attention", 4, bidirectional=True)
     result = pooling(ys, mask)
     for row, n, got in zip(ys, sizes, result, strict=True):
-        scores = (torch.tanh(row[:n] @ pooling.W.weight.T + pooling.W.bias) @ pooling.v.weight.T)[:, 0]
+        scores = (torch.tanh(row[:n] @ pooling.W.weight.T + pooling.W.bias) @ pooling.v.weight.T)[
+            :, 0
+        ]
         weights = torch.exp(scores) / torch.exp(scores).sum()
         torch.testing.assert_close(got, (weights[:, None] * row[:n]).sum(0))
 

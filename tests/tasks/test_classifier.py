@@ -138,7 +138,7 @@ def test_the_bag_of_words_is_a_decision_on_the_mean_of_the_words():
     for text in ("when", "the city of the river"):
         by_hand = decision(model, rows_of_e(model, text).mean(0))
         np.testing.assert_allclose(chances(model, [text])[0], by_hand, atol=1e-6)
-    words = "is a year".split()
+    words = ["is", "a", "year"]
     torch.testing.assert_close(
         chances(model, [" ".join(words)]), chances(model, [" ".join(words[::-1])])
     )
@@ -262,3 +262,17 @@ def test_picking_keeps_rows_and_labels_together():
 def test_settings_that_cannot_be_are_refused(options, said):
     with pytest.raises(ConfigError, match=said):
         Model(**options)
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_the_loss_of_a_batch_is_the_weighted_mean_of_its_parts(balanced):
+    """So two processes, or two accumulated batches, have the gradient of one."""
+    model = fresh(balanced=balanced)
+    data = model.encode([Example("when", "time")] * 5 + [Example("where", "place")])
+    model.learn_from(data)
+    parts = [data.pick(range(rank, len(data), 4)) for rank in range(4)]
+    weights = [model.weight(part) for part in parts]
+    assert sum(weights) == pytest.approx(model.weight(data))
+    losses = [model.loss(part, 0.0).item() for part in parts]
+    assert np.average(losses, weights=weights) == pytest.approx(model.loss(data, 0.0).item())
+    assert model.weight(data.pick([])) == 0

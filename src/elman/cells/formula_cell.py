@@ -13,7 +13,7 @@ from torch.nn.functional import linear
 from elman.cells.cell import Cell
 from elman.errors import ModelError
 from elman.formula import Formula, Gates, Node, State, equations
-from elman.formula.symbols import topological
+from elman.formula.graph import topological
 from elman.shapes import Tensor
 
 

@@ -33,12 +33,12 @@ def _formulaic(cell: Cell[Any]) -> Formulaic:
     return cell
 
 
-class Dropout(Cell[S]):
-    """Drops features of the output, the same ones at every step (Gal & Ghahramani 2016)."""
+class _Same(Cell[S]):
+    """A cell that steps as the one it holds; what it writes is for a subclass to say."""
 
-    def __init__(self, cell: Cell[S], p: float) -> None:
+    def __init__(self, cell: Cell[S]) -> None:
         super().__init__()
-        self.cell, self.p = cell, _probability(p)
+        self.cell = cell
         self.input_size, self.output_size = cell.input_size, cell.output_size
 
     def initial(self, like: Tensor) -> S:
@@ -49,6 +49,14 @@ class Dropout(Cell[S]):
 
     def step(self, state: S, x: Any) -> S:
         return self.cell.step(state, x)
+
+
+class Dropout(_Same[S]):
+    """Drops features of the output, the same ones at every step (Gal & Ghahramani 2016)."""
+
+    def __init__(self, cell: Cell[S], p: float) -> None:
+        super().__init__(cell)
+        self.p = _probability(p)
 
     def output(self, state: S) -> Tensor:
         if self.training and self.p:
@@ -62,22 +70,12 @@ class Dropout(Cell[S]):
         return _Masked(cell, dropout(like.new_ones(like.shape[0], self.output_size), self.p))
 
 
-class _Masked(Cell[S]):
+class _Masked(_Same[S]):
     """A cell whose outputs are multiplied with a given mask (B, H)."""
 
     def __init__(self, cell: Cell[S], mask: Tensor) -> None:
-        super().__init__()
-        self.cell, self.mask = cell, mask
-        self.input_size, self.output_size = cell.input_size, cell.output_size
-
-    def initial(self, like: Tensor) -> S:
-        return self.cell.initial(like)
-
-    def project(self, x: Tensor) -> Any:
-        return self.cell.project(x)
-
-    def step(self, state: S, x: Any) -> S:
-        return self.cell.step(state, x)
+        super().__init__(cell)
+        self.mask = mask
 
     def output(self, state: S) -> Tensor:
         return self.cell.output(state) * self.mask

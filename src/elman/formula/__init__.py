@@ -3,7 +3,8 @@
 from elman.formula.derivative import Derivative, derivative
 from elman.formula.equations import LATEX, UNICODE, equations, values
 from elman.formula.formula import Formula, Gates, Matrices, Product, Trace, formula
-from elman.formula.symbols import Node, exp, mean, relu, rsqrt, sigmoid, tanh
+from elman.formula.functions import exp, mean, relu, rsqrt, sigmoid, tanh
+from elman.formula.symbols import Node
 from elman.state import State
 
 __all__ = [

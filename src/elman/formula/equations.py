@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from elman.formula.formula import Formula, Trace
-from elman.formula.symbols import Node, symbol, topological
+from elman.formula.graph import topological
+from elman.formula.symbols import Node, symbol
 
 SQUASH = ("sigmoid", "tanh", "relu", "exp")
 

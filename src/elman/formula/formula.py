@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 from elman.errors import FormulaError
-from elman.formula.symbols import Node, symbol, topological
+from elman.formula.graph import topological
+from elman.formula.symbols import Node, symbol
 from elman.state import State
 
 

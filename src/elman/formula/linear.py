@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from elman.formula.derivative import Derivative
-from elman.formula.symbols import Node, add, constant, mul, neg, topological
+from elman.formula.graph import topological
+from elman.formula.symbols import Node, add, constant, mul, neg
 
 Form = Mapping[Node, Node]  # gradient -> its coefficient
 

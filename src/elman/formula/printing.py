@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from elman.errors import FormulaError
-from elman.formula.symbols import Node, topological
+from elman.formula.graph import topological
+from elman.formula.symbols import Node
 
 Name = Callable[[str, str], str]
 

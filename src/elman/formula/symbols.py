@@ -7,7 +7,7 @@ so common subexpressions are shared and two formulas can be compared with ``is``
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from functools import cache
 from itertools import count
 from typing import Any, NoReturn
@@ -239,67 +239,3 @@ def unary(op: str, a: Any) -> Node:
     a = lift(a)
     x = value_of(a)
     return node(op, a) if x is None else constant(NUMBERS[op](x))
-
-
-def _of(op: str, a: Any) -> Any:
-    """The operation on a symbol, a number or a tensor."""
-    if isinstance(a, Node):
-        return unary(op, a)
-    return NUMBERS[op](float(a)) if isinstance(a, int | float) else getattr(a, op)()
-
-
-def sigmoid(a: Any) -> Any:
-    """σ(a) = 1 / (1 + exp(-a))"""
-    return _of("sigmoid", a)
-
-
-def tanh(a: Any) -> Any:
-    return _of("tanh", a)
-
-
-def relu(a: Any) -> Any:
-    """max(0, a)"""
-    return _of("relu", a)
-
-
-def exp(a: Any) -> Any:
-    return _of("exp", a)
-
-
-def rsqrt(a: Any) -> Any:
-    """1 / √a"""
-    return _of("rsqrt", a)
-
-
-def mean(a: Any) -> Any:
-    """The mean over the units of a layer, at every unit: what layer normalisation needs."""
-    return _of("mean", a) if isinstance(a, Node | int | float) else a.mean(-1, keepdim=True)
-
-
-def topological(outputs: Iterable[Node]) -> list[Node]:
-    """Every node the outputs are made of, operands first."""
-    order: dict[Node, None] = {}
-
-    def visit(a: Node) -> None:
-        if a not in order:
-            for operand in a.operands:
-                visit(operand)
-            order[a] = None
-
-    for output in outputs:
-        visit(output)
-    return list(order)
-
-
-def substitute(a: Node, inputs: Mapping[Node, Node]) -> Node:
-    """The same value of other inputs."""
-    made: dict[Node, Node] = {}
-    for b in topological([a]):
-        operands = [made[o] for o in b.operands]
-        if not operands:
-            made[b] = inputs.get(b, b)
-        elif len(operands) == 1:
-            made[b] = neg(*operands) if b.op == "neg" else unary(b.op, *operands)
-        else:
-            made[b] = {"add": add, "sub": sub, "mul": mul}[b.op](*operands)
-    return made[a]

@@ -20,7 +20,8 @@ from elman.cells.gru import reset_after, reset_after_plain
 from elman.cells.lstm import lstm
 from elman.cells.lstm_variants import projected
 from elman.formula import Formula, Node
-from elman.formula.symbols import substitute, symbol
+from elman.formula.graph import substitute
+from elman.formula.symbols import symbol
 from elman.scan.packing import Packing, packing
 from elman.shapes import Bool, Float, Tensor
 from elman.state import State, map_state

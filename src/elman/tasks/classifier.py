@@ -266,10 +266,15 @@ class Classifier:
         """Mean cross-entropy on y_n; ``balanced`` weighs each label by how rare it is."""
         logits = self._logits(batch.rows)
         gold = torch.tensor(batch.labels, device=logits.device)
-        weight = None
-        if self.model.balanced:
-            weight = (self.counts.mean() / self.counts).to(logits)
+        weight = self._rarity().to(logits) if self.model.balanced else None
         return cross_entropy(logits, gold, weight, label_smoothing=self.model.smoothing)
+
+    def weight(self, batch: Encoded) -> float:
+        """How much the loss of a batch is the mean of: examples, where ``balanced`` by their weights."""
+        return self._rarity()[batch.labels].sum().item() if self.model.balanced else len(batch)
+
+    def _rarity(self) -> Tensor:
+        return self.counts.mean() / self.counts
 
     def _logits(self, rows: Sequence[Row]) -> Tensor:
         device = next(self.net.parameters()).device

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from elman.formula import Node
+from elman.formula.graph import topological
 from elman.formula.linear import Form
-from elman.formula.symbols import symbol, topological, value_of
+from elman.formula.symbols import symbol, value_of
 from elman.scan.derived.plan import Plan
 from elman.scan.derived.writing import ONE, Views, columns, evaluate, indent, total
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from elman.formula import Formula, Node, derivative
+from elman.formula.graph import topological
 from elman.formula.linear import Linear, linear
-from elman.formula.symbols import symbol, topological
+from elman.formula.symbols import symbol
 
 SQUASH = ("sigmoid", "tanh", "relu", "exp", "rsqrt")
 # torch computes the others through MKL, which is several times slower on a column of a wider matrix.
