@@ -149,7 +149,9 @@ class _Batches(Batches[Encoded]):
 
     def _plan(self, epoch: int) -> list[list[int]]:
         if self._planned[0] != epoch:
-            tokens, seed = self.recipe.data.batch, self.recipe.training.seed
+            # A few hundred lines still make a hundred updates an epoch.
+            fitting = min(2048, max(128, sum(self.lengths) // 100))
+            tokens, seed = self.recipe.data.batch or fitting, self.recipe.training.seed
             plan = batches(self.lengths, tokens=tokens, seed=seed, epoch=epoch)
             self._planned = epoch, plan
         return self._planned[1]
@@ -181,7 +183,10 @@ def _examples(recipe: Recipe) -> tuple[list[Example], list[Example]]:
     data = recipe.data
     examples = list(read(data, data.train, train=True))
     if data.valid:
-        return examples, list(read(data, data.valid))
+        held = list(read(data, data.valid))
+        if not held:
+            raise DataError(f"{data.valid}: none of its labels is named in data.labels")
+        return examples, held
     if not data.holdout:
         return examples, []
     order = np.random.default_rng(0).permutation(len(examples))

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from elman.cli import main
+from elman.tasks.classifier import Classifier
 from tests.tasks.topics import examples, table
 
 QUICK = ["--hidden", "8", "--epochs", "8", "--batch", "64", "--dropout", "0", "--lr", "0.01"]
@@ -165,6 +167,27 @@ def test_seeds_give_mean_and_spread(elman, made):
     again = elman(*train[:-1], "3", "--resume")
     assert again.code == 0, "two are done, one has not begun"
     assert "(3 seeds)" in again.out
+
+
+def test_ctrl_c_saves_says_how_to_go_on_and_is_exit_code_1(elman, made, monkeypatch):
+    train = ["train", "classifier", "--train", "a.tsv", *TINY]
+    honest = Classifier.loss
+
+    def loss(self, batch, progress):
+        if progress > 0.5:
+            signal.raise_signal(signal.SIGINT)
+        return honest(self, batch, progress)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Classifier, "loss", loss)
+        stopped = elman(*train, "--out", "cut")
+    assert (stopped.code, stopped.out) == (1, "")
+    assert stopped.err.endswith("go on with the same command and --resume\n")
+    assert elman("predict", "cut").code == 1
+    resumed, whole = elman(*train, "--out", "cut", "--resume"), elman(*train, "--out", "whole")
+    assert (resumed.code, resumed.out) == (0, whole.out)
+    weights = [(made / name / "model.safetensors").read_bytes() for name in ("cut", "whole")]
+    assert weights[0] == weights[1]
 
 
 TRAIN = ["train", "classifier", "--out", "x", "--train"]

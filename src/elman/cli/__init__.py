@@ -37,9 +37,7 @@ def main() -> None:
     # five-hundredth. A training step allocates them anew each time.
     os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
     try:
-        elman(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        code = elman(standalone_mode=False)  # click returns what a verb exits with
     except click.exceptions.Abort:
         click.echo("stopped", err=True)
         sys.exit(1)
@@ -49,3 +47,5 @@ def main() -> None:
     except ElmanError as error:
         click.echo(f"elman: {error}", err=True)
         sys.exit(1)
+    if code:
+        sys.exit(code)

@@ -206,7 +206,8 @@ def _run(
         begun = resume and (seeds == 1 or folder.exists())  # later seeds have nothing to resume
         outcome = learn(chosen, folder, resume=begun, device=device, init=init)
         if outcome is None:
-            say("go on with the same command and --resume")
+            if leads():
+                say("go on with the same command and --resume")
             raise click.exceptions.Exit(1)
         results.append(outcome.metrics)
         if leads():
@@ -224,4 +225,5 @@ def _report(results: list[dict[str, Any]]) -> None:
         for name in next(iter(scored), {}):
             values = [scores[name] for scores in scored]
             spread = f" ± {stdev(values):.2f} ({len(values)} seeds)" if len(values) > 1 else ""
-            click.echo(f"{part} {name} {mean(values):.2f}{spread}")
+            if name != "examples":
+                click.echo(f"{part} {name} {mean(values):.2f}{spread}")

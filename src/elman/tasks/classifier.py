@@ -44,11 +44,12 @@ class Data:
     label_until: str = ""  # labels end before this: of LOC:city, ":" leaves LOC
     labels: dict[str, str] = field(default_factory=dict)  # new names; what has none is left out
     phrases: bool = False  # of trees, train on every node and not only on the roots
-    batch: int = 2048  # tokens, padding included
+    batch: int = 0  # tokens, padding included; 0: a hundredth of the data, between 128 and 2,048
 
     def __post_init__(self) -> None:
         share("holdout", self.holdout)
-        positive("batch", self.batch)
+        if self.batch < 0:
+            raise ConfigError(f"batch is {self.batch}; it must be at least 0")
 
 
 @dataclass(frozen=True)
