@@ -38,7 +38,10 @@ def test_every_operation_has_the_slope_of_finite_differences(name, at, upstream)
     slope = derivative(Trace((), {"h": symbolic(x)})).x["a"]
     step = 1e-5
     expected = upstream * (numeric(at + step) - numeric(at - step)) / (2 * step)
-    inputs = {x: torch.tensor(at).double(), d: torch.tensor(upstream).double()}
+    inputs = {
+        x: torch.tensor(at, dtype=torch.float64),
+        d: torch.tensor(upstream, dtype=torch.float64),
+    }
     assert float(value(slope, inputs)) == pytest.approx(expected, rel=1e-6, abs=1e-8)
 
 

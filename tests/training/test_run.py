@@ -66,6 +66,15 @@ def test_a_signal_saves_and_stops_and_the_rest_can_be_run_later(
 
 
 def test_a_second_signal_interrupts_at_once() -> None:
+    # Whoever started the test run may have told it to ignore Ctrl-C, as a shell does in the background.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        _interrupt_twice()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _interrupt_twice() -> None:
     with Signals() as signals:
         os.kill(os.getpid(), signal.SIGINT)
         assert signals.asked
