@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +39,27 @@ def train() -> None:
     """
 
 
+@dataclass(frozen=True)
+class How:
+    """The options of a run that are no part of its recipe."""
+
+    out: Path
+    seeds: int
+    resume: bool
+    device: str
+    init: Path | None
+    threads: int
+
+
 def _how(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that every training command has."""
+    """Give a training command the options that all of them have, gathered as its first argument."""
+
+    @wraps(command)
+    def gathered(**options: Any) -> None:
+        how = How(**{f.name: options.pop(f.name) for f in fields(How)})
+        command(how, **options)
+
+    made: Callable[..., None] = gathered
     for option in (
         click.option("--out", type=FOLDER, required=True, help="The model folder to write."),
         click.option(
@@ -62,8 +83,8 @@ def _how(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--init", type=FOLDER, help="Start from the model in this folder."),
         click.option("--threads", default=0, help="CPU threads; 0: as many as there are cores."),
     ):
-        command = option(command)
-    return command
+        made = option(made)
+    return made
 
 
 @train.command()
@@ -84,7 +105,7 @@ def _how(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--label", metavar="COLUMN", help="Name or number of the label's column.")
 @click.option("--encoding", help="Of the files, for example latin-1.")
 @click.option("--tokens", help="words, whitespace, chars, bytes, bpe or unigram.")
-@click.option("--cell", help="lstm, gru, elman, … (`elman compare x` lists them).")
+@click.option("--cell", help="lstm, gru, elman, relu, peephole-lstm, …")
 @click.option("--hidden", type=int, help="Units of each direction.")
 @click.option("--layers", type=int)
 @click.option("--dropout", type=float)
@@ -95,16 +116,7 @@ def _how(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--minutes", type=float, help="Stop after so long with the best model so far.")
 @click.option("--seed", type=int)
 @_how
-def classifier(
-    sets: tuple[str, ...],
-    out: Path,
-    seeds: int,
-    resume: bool,
-    device: str,
-    init: Path | None,
-    threads: int,
-    **flags: Any,
-) -> None:
+def classifier(how: How, sets: tuple[str, ...], **flags: Any) -> None:
     """Train a text classifier.
 
     The defaults give a good model on a few thousand lines in a few minutes: a bidirectional LSTM, its
@@ -116,17 +128,15 @@ def classifier(
       elman train classifier --train mails.csv --text body --label folder --cell gru --out models/mails
     """
     from elman.config import build, override
+    from elman.learning import Recipe
 
     data: dict[str, Any] = {"task": "classifier"}
     for flag, value in flags.items():
         if value is not None:
-            key = KEYS[flag]
-            data = _put(data, key.split("."), value)
+            data = _put(data, KEYS[flag].split("."), value)
     for text in sets:
         data = override(data, text)
-    from elman.learning import Recipe
-
-    _run(build(Recipe, data), out, seeds, resume, device, init, threads)
+    _run(build(Recipe, data), how)
 
 
 KEYS = {
@@ -159,52 +169,35 @@ def _put(data: dict[str, Any], path: list[str], value: Any) -> dict[str, Any]:
 def _recipe_command(path: str) -> click.Command:
     @click.command(name=path)
     @_how
-    def recipe(
-        sets: tuple[str, ...],
-        out: Path,
-        seeds: int,
-        resume: bool,
-        device: str,
-        init: Path | None,
-        threads: int,
-    ) -> None:
+    def recipe(how: How, sets: tuple[str, ...]) -> None:
         """Train by a recipe."""
         from elman.config import read
         from elman.learning import Recipe
 
-        _run(read(Recipe, path, sets), out, seeds, resume, device, init, threads)
+        _run(read(Recipe, path, sets), how)
 
     return recipe
 
 
-def _run(
-    recipe: Recipe,
-    out: Path,
-    seeds: int,
-    resume: bool,
-    device: str,
-    init: Path | None,
-    threads: int,
-) -> None:
-    import dataclasses
-
+def _run(recipe: Recipe, how: How) -> None:
     import torch
 
     from elman.cli.terminal import say
     from elman.learning import learn
     from elman.training.distributed import leads
 
-    if threads:
-        torch.set_num_threads(threads)
+    if how.threads:
+        torch.set_num_threads(how.threads)
     results = []
-    for number in range(seeds):
-        folder, chosen = out, recipe
-        if seeds > 1:
-            folder = out / f"seed-{number}"
-            training = dataclasses.replace(recipe.training, seed=number)
-            chosen = dataclasses.replace(recipe, training=training)
-        begun = resume and (seeds == 1 or folder.exists())  # later seeds have nothing to resume
-        outcome = learn(chosen, folder, resume=begun, device=device, init=init)
+    for number in range(how.seeds):
+        folder, chosen = how.out, recipe
+        if how.seeds > 1:
+            folder = how.out / f"seed-{number}"
+            chosen = replace(recipe, training=replace(recipe.training, seed=number))
+        begun = how.resume and (
+            how.seeds == 1 or folder.exists()
+        )  # later seeds have nothing to resume
+        outcome = learn(chosen, folder, resume=begun, device=how.device, init=how.init)
         if outcome is None:
             if leads():
                 say("go on with the same command and --resume")
