@@ -108,8 +108,8 @@ def test_a_graph_makes_the_updates_of_the_eager_step(
 
 
 def test_float16_is_close_to_float32_and_keeps_float32_weights() -> None:
-    single, expected = train(epochs=2)
-    half, happened = train(epochs=2, precision="float16")
+    single, expected = train(epochs=8)
+    half, happened = train(epochs=8, precision="float16")
     assert all(p.dtype == torch.float32 for p in half.parameters())
     assert losses(happened)[-1] == pytest.approx(losses(expected)[-1], rel=0.1, abs=0.02)
     for name, value in single.named_parameters():

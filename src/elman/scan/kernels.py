@@ -60,8 +60,9 @@ def refusal(cell: Cell[Any]) -> str | None:
 def fastest(cell: Cell[Any], mask: Tensor | None) -> bool:
     """Are PyTorch's kernels the fastest for this cell here?
 
-    Measured by bench/recurrence.py: on CUDA and without gradients yes; with gradients on the CPU only for
-    the LSTM without padding, which runs on oneDNN. The others step through autograd.
+    On CUDA yes. With gradients on the CPU only for the LSTM without padding, which runs on oneDNN
+    (bench/recurrence.py measures what has no padding); the others step through autograd. Without
+    gradients neither way was clearly ahead, so the kernels are kept.
     """
     cell = cast(Formulaic, cell)
     if cell.affine()[0].is_cuda or not torch.is_grad_enabled():
