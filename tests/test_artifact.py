@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from elman import artifact
 from elman.config import plain
 from elman.errors import ModelError
-from elman.learning import Recipe
+from elman.learning.recipe import ClassifierRecipe
 from elman.tasks.classifier import Classifier, Model
 from elman.tasks.settings import Tokens
 from tests.tasks.topics import TINY, examples, fresh
@@ -24,7 +24,7 @@ TEXTS = ["when", "the city of the river", ""]
 
 
 def save(model: Classifier, folder: Path) -> Path:
-    config = plain(Recipe(model=model.model))
+    config = plain(ClassifierRecipe(model=model.model))
     artifact.save(model, folder, config=config, metrics={"valid": {}}, card="# A model\n")
     return folder
 
@@ -183,7 +183,7 @@ def test_a_killed_writer_leaves_a_whole_model_or_none(tmp_path):
     """SIGKILL at random moments while two models of the same size overwrite each other."""
     texts = ["time place when where", "city of year"]
     models = [fresh(), fresh()]
-    words = models[1].words.vocab
+    words = models[1].lexicon.codec.vocab
     object.__setattr__(words, "items", (*words.items[:4], *words.items[:3:-1]))
     answers = [[p.probabilities for p in model.classify(texts)] for model in models]
     assert answers[0] != answers[1]

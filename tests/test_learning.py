@@ -11,10 +11,11 @@ from safetensors.torch import load_file
 
 import elman
 from elman import artifact
-from elman.config import build
 from elman.errors import ConfigError, DataError, ModelError
-from elman.learning import Recipe, _Batches, _examples, learn
-from elman.tasks.classifier import Classifier, Data
+from elman.learning import learn
+from elman.learning.examples import Buckets, split
+from elman.learning.recipe import ClassifierRecipe, Recipe, build
+from elman.tasks.classifier import Classifier, Data, read
 from tests.tasks.topics import TINY, examples, fresh, table
 
 
@@ -23,7 +24,7 @@ def recipe(folder: Path, **data: object) -> Recipe:
     files = {"train": table(folder / "a.tsv", 40), "valid": table(folder / "b.tsv", 10, 1)}
     training = {"updates": 12, "evaluate_every": 3, "lr": 0.02}
     settings = {"data": files | {"batch": 32} | data, "model": TINY, "training": training}
-    return build(Recipe, settings)
+    return build({"task": "classifier"} | settings)
 
 
 def weights(folder: Path) -> bytes:
@@ -140,13 +141,73 @@ def test_init_with_another_network_is_refused(tmp_path):
     chosen = recipe(tmp_path)
     learn(chosen, tmp_path / "first")
     other = replace(chosen, model=replace(chosen.model, hidden=7))
-    with pytest.raises(ConfigError, match="first has another model"):
+    with pytest.raises(ConfigError, match=r"model\.hidden is 7, but .*first was trained with 6"):
         learn(other, tmp_path / "second", init=tmp_path / "first")
+    assert not (tmp_path / "second").exists()
+
+
+def test_init_takes_the_options_of_the_recipe(tmp_path):
+    chosen = recipe(tmp_path)
+    learn(chosen, tmp_path / "first")
+    other = replace(chosen, model=replace(chosen.model, dropout=0.3, smoothing=0.1, balanced=True))
+    learn(other, tmp_path / "second", init=tmp_path / "first")
+    assert artifact.load(tmp_path / "second").model == other.model
+
+
+@pytest.mark.parametrize("given_first", [False, True])
+def test_init_with_vectors_needs_a_model_with_vectors(tmp_path, given_first):
+    file = tmp_path / "vectors.txt"
+    file.write_text("when 1 2\nunseen 2 1\n")
+    plain = recipe(tmp_path)
+    given = replace(plain, model=replace(plain.model, vectors=str(file)))
+    first, second = (given, plain) if given_first else (plain, given)
+    learn(first, tmp_path / "first")
+    with pytest.raises(ConfigError, match="first was trained with"):
+        learn(second, tmp_path / "second", init=tmp_path / "first")
+
+
+def test_init_keeps_the_words_and_vectors_of_the_model(tmp_path):
+    file = tmp_path / "vectors.txt"
+    file.write_text("when 1 2\nunseen 2 1\nother 3 3\n")
+    chosen = recipe(tmp_path)
+    chosen = replace(chosen, model=replace(chosen.model, vectors=str(file), casing=True))
+    learn(chosen, tmp_path / "first")
+    file.write_text("when 7 7 7\n")
+    learn(chosen, tmp_path / "second", init=tmp_path / "first")
+    one, two = (load_file(tmp_path / name / "model.safetensors") for name in ("first", "second"))
+    assert torch.equal(one["words.embed.0.given"], two["words.embed.0.given"])
+    assert len(two["words.embed.0.given"]) == 3, "the padding and two words that were not trained"
+    assert not torch.equal(one["words.embed.0.own"], two["words.embed.0.own"])
+    for name in ("vocab.json", "further.json", "spelling.json", "labels.json"):
+        assert (tmp_path / "first" / name).read_text() == (tmp_path / "second" / name).read_text()
+
+
+def test_init_with_other_tokens_is_refused(tmp_path):
+    chosen = recipe(tmp_path)
+    learn(chosen, tmp_path / "first")
+    other = replace(chosen, tokens=replace(chosen.tokens, lower=True))
+    with pytest.raises(ConfigError, match="first has other tokens"):
+        learn(other, tmp_path / "second", init=tmp_path / "first")
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_resumed_run_with_vectors_and_spelling_has_the_same_bits(tmp_path, interrupted, frozen):
+    file = tmp_path / "vectors.txt"
+    file.write_text("when 1 2\nunseen 2 1\n")
+    chosen = recipe(tmp_path)
+    words = {"vectors": str(file), "frozen": frozen, "characters": "lstm", "affixes": 2}
+    chosen = replace(chosen, model=replace(chosen.model, **words))
+    learn(chosen, tmp_path / "whole")
+    interrupted(chosen, tmp_path / "cut")
+    assert learn(chosen, tmp_path / "cut", resume=True) is not None
+    assert weights(tmp_path / "cut") == weights(tmp_path / "whole")
+    one, two = (artifact.load(tmp_path / name) for name in ("cut", "whole"))
+    assert one.classify(["unseen When", ""]) == two.classify(["unseen When", ""])
 
 
 def held(folder: Path, count: int, **data: object) -> tuple[list, list]:
     file = table(folder / "a.tsv", count)
-    return _examples(Recipe(data=Data(train=file, **data)))
+    return split(Data(train=file, **data), read)
 
 
 def test_a_tenth_is_held_out_and_nothing_is_lost_or_seen_twice(tmp_path):
@@ -165,9 +226,15 @@ def test_as_much_is_held_out_as_asked(tmp_path, share, count):
 
 def test_labels_that_were_never_trained_are_not_held_out(tmp_path):
     file = tmp_path / "rare.tsv"
-    file.write_text("".join(f"text {i}\tlabel-{i % 9}\n" for i in range(12)))
-    train, valid = _examples(Recipe(data=Data(train=str(file), holdout=0.7)))
-    assert {e.label for e in valid} <= {e.label for e in train}
+    file.write_text("".join(f"text {i}\tlabel-{i % 9}\n" for i in range(30)))
+    chosen = recipe(tmp_path, train=str(file), valid="", holdout=0.7)
+    train, valid = split(chosen.data, read)
+    known = {e.label for e in train}
+    judged = [e for e in valid if e.label in known]
+    assert 0 < len(judged) < len(valid), "or this shows nothing"
+    outcome = learn(chosen, tmp_path / "m")
+    assert set(outcome.model.labels.items) == known
+    assert outcome.metrics["valid"]["examples"] == len(judged)
 
 
 def test_one_example_is_too_few_to_hold_out(tmp_path):
@@ -196,7 +263,7 @@ def test_a_variable_that_is_not_set_is_named(tmp_path, path):
 
 def test_no_training_data_is_said(tmp_path):
     with pytest.raises(ConfigError, match=r"data\.train"):
-        learn(Recipe(), tmp_path / "m")
+        learn(ClassifierRecipe(), tmp_path / "m")
 
 
 def test_the_folder_says_what_was_done(tmp_path):
@@ -204,7 +271,7 @@ def test_the_folder_says_what_was_done(tmp_path):
     outcome = learn(chosen, tmp_path / "m")
     stored = json.loads((tmp_path / "m" / "config.json").read_text())
     del stored["elman"]
-    assert build(Recipe, stored) == chosen
+    assert build(stored) == chosen
     metrics = json.loads((tmp_path / "m" / "metrics.json").read_text())
     assert metrics == json.loads(json.dumps(outcome.metrics))
     assert metrics["test"]["examples"] == 20
@@ -224,9 +291,9 @@ def test_the_best_weights_are_delivered(tmp_path):
     assert again.evaluate(valid)["accuracy"] == max(accuracies)
 
 
-def test_batches_cover_an_epoch_and_shares_a_batch(tmp_path):
-    chosen, data = recipe(tmp_path), fresh().encode(examples(23))
-    plan = _Batches(chosen, data, len)
+def test_batches_cover_an_epoch_and_shares_a_batch():
+    data = fresh().encode(examples(23))
+    plan = Buckets(data, tokens=32, seed=0, weigh=len)
     for epoch in (0, 1):
         seen = [tuple(row.tolist()) for batch in plan(epoch, 0) for row in batch.rows]
         assert sorted(seen) == sorted(tuple(row.tolist()) for row in data.rows)
@@ -240,13 +307,15 @@ def test_batches_cover_an_epoch_and_shares_a_batch(tmp_path):
 
 def test_python_trains_by_a_dict_and_by_a_file(tmp_path):
     table(tmp_path / "a.tsv", 40)
-    said = {"data": {"train": str(tmp_path / "a.tsv")}, "model": TINY, "training": {"epochs": 1}}
+    data = {"train": str(tmp_path / "a.tsv")}
+    said = {"task": "classifier", "data": data, "model": TINY, "training": {"epochs": 1}}
     model = elman.train(said, tmp_path / "one", set=["model.hidden=3"])
     assert model.model.hidden == 3
     toml = tmp_path / "recipe.toml"
     tiny = "\n".join(f"{key} = {value}" for key, value in (TINY | {"hidden": 3}).items())
     toml.write_text(
-        f"[data]\ntrain = '{tmp_path}/a.tsv'\n[model]\n{tiny}\n[training]\nepochs = 1\n"
+        f"task = 'classifier'\n[data]\ntrain = '{tmp_path}/a.tsv'\n[model]\n{tiny}\n"
+        "[training]\nepochs = 1\n"
     )
     elman.train(toml, tmp_path / "two")
     one, two = load_file(tmp_path / "one/model.safetensors"), elman.load(tmp_path / "two").net

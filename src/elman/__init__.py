@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from elman.artifact import load as load
     from elman.learning import train as train
     from elman.tasks.classifier import Classifier as Classifier
+    from elman.tasks.tagger import Tagger as Tagger
 
 __version__ = "0.1.0"
-__all__ = ["Classifier", "__version__", "load", "train"]
+__all__ = ["Classifier", "Tagger", "__version__", "load", "train"]
 
 _HOME = {
     "train": "elman.learning",
     "load": "elman.artifact",
     "Classifier": "elman.tasks.classifier",
+    "Tagger": "elman.tasks.tagger",
 }
 
 

@@ -17,10 +17,9 @@ from safetensors.torch import save as save_tensors
 
 from elman.config import build
 from elman.errors import ConfigError, ModelError
-from elman.tasks.classifier import Classifier, Model
+from elman.tasks.kinds import TASKS, Task
 
 FORMAT = 1
-Task = Classifier
 
 
 def save(
@@ -44,8 +43,8 @@ def save(
     _write(marker, stored.encode())
 
 
-def load(folder: str | Path, *, device: str = "cpu") -> Task:
-    """The model in a folder; nothing in it is executed."""
+def load(folder: str | Path, *, device: str = "cpu", options: Any = None) -> Task:
+    """The model in a folder; nothing in it is executed. ``options`` stand for the stored ones of the model."""
     folder = Path(folder)
     config = read_config(folder)
     try:
@@ -53,7 +52,8 @@ def load(folder: str | Path, *, device: str = "cpu") -> Task:
     except (OSError, SafetensorError) as error:
         raise ModelError(f"{folder / 'model.safetensors'} cannot be read: {error}") from None
     try:
-        task = Classifier.restore(build(Model, config["model"]), folder, weights)
+        kind = TASKS[config["task"]]
+        task = kind.restore(options or build(kind.model, config["model"]), folder, weights)
         task.net.load_state_dict(weights)
     except (ConfigError, KeyError, RuntimeError) as error:
         reason = str(error).splitlines()[-1].strip()
@@ -78,7 +78,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         version, task = config["elman"], config["task"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{path} is damaged: {error!r}") from None
-    if version != FORMAT or task != "classifier":
+    if version != FORMAT or task not in TASKS:
         raise ModelError(
             f"{path}: this version of Elman cannot read a {task!r} of format {version}"
         )

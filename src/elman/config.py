@@ -1,8 +1,8 @@
 """TOML, ``--set a.b=c`` and JSON to frozen dataclasses, and back.
 
 A configuration is a dataclass of bool, int, float, str, Path, Literal, tuple, dict, Optional,
-dataclasses and unions of these. Of a union of dataclasses, each with a field
-``kind: Literal["its name"]``, the key ``kind`` chooses one; its name alone stands for its defaults.
+dataclasses and unions of these. Of a union of dataclasses, whose first field is a
+``kind: Literal["its name"]``, that key chooses one; its name alone stands for its defaults.
 A ``__post_init__`` may refuse values by a ConfigError that begins with the name of the field.
 """
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 _NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
-def read(cls: type[T], path: str | Path, overrides: Iterable[str] = ()) -> T:
+def read(cls: type[T] | types.UnionType, path: str | Path, overrides: Iterable[str] = ()) -> T:
     """The configuration in a TOML file, with ``a.b=c`` overrides applied."""
     stored = _parse(Path(path))
     data = stored
@@ -38,7 +38,7 @@ def read(cls: type[T], path: str | Path, overrides: Iterable[str] = ()) -> T:
         raise ConfigError(f"{file}{error}") from None
 
 
-def build(cls: type[T], data: Mapping[str, object]) -> T:
+def build(cls: type[T] | types.UnionType, data: Mapping[str, object]) -> T:
     """A ``cls`` from plain data, every key and value checked."""
     return cast(T, _value(cls, data, ""))
 
@@ -79,7 +79,7 @@ def _parse(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}:{line}: {what} (TOML)") from None
 
 
-def _complaint(cls: type[object], data: Mapping[str, Any]) -> str:
+def _complaint(cls: type[object] | types.UnionType, data: Mapping[str, Any]) -> str:
     try:
         build(cls, data)
     except ConfigError as error:
@@ -153,10 +153,10 @@ def _union(options: tuple[Any, ...], value: Any, where: str) -> Any:
     optional = len(some) < len(options)
     classes = [option for option in some if is_dataclass(option)]
     if len(classes) > 1 and isinstance(value, Mapping):
-        return _chosen({str(_kind(cls)): cls for cls in classes}, value, where)
+        return _chosen(classes, value, where)
     for cls in classes:
         if isinstance(value, str) and value == _kind(cls):
-            return _value(cls, {"kind": value}, where)
+            return _value(cls, {fields(cls)[0].name: value}, where)
     if optional and value is None:
         return None
     for option in some:
@@ -170,18 +170,21 @@ def _union(options: tuple[Any, ...], value: Any, where: str) -> Any:
     raise ConfigError(f"{where} is {value!r}; expected {_either(map(_expected, options))}")
 
 
-def _chosen(kinds: Mapping[str, Any], table: Mapping[str, Any], where: str) -> Any:
-    for kind, cls in kinds.items():
-        if table.get("kind") == kind:
+def _chosen(classes: list[Any], table: Mapping[str, Any], where: str) -> Any:
+    key = fields(classes[0])[0].name
+    for cls in classes:
+        if table.get(key) == _kind(cls):
             return _value(cls, table, where)
-    given = f"is {table['kind']!r}" if "kind" in table else "is missing"
-    raise ConfigError(f"{_join(where, 'kind')} {given}; it may be {_either(map(repr, kinds))}")
+    given = f"is {table[key]!r}" if key in table else "is missing"
+    kinds = _either(repr(_kind(cls)) for cls in classes)
+    raise ConfigError(f"{_join(where, key)} {given}; it may be {kinds}")
 
 
 def _kind(cls: Any) -> str | None:
-    """The name by which a union's ``kind`` chooses a dataclass."""
-    names = get_args(get_type_hints(cls).get("kind"))
-    return str(names[0]) if names else None
+    """The name by which the first field of a union's dataclasses chooses this one."""
+    first = get_type_hints(cls)[fields(cls)[0].name]
+    names = get_args(first) if get_origin(first) is Literal else ()
+    return str(names[0]) if len(names) == 1 else None
 
 
 def _dataclass(cls: Any, value: Any, where: str) -> Any:

@@ -147,7 +147,7 @@ def test_set_reaches_any_key(elman, made):
 
 def test_a_recipe_is_trained_and_overridden(elman, made):
     (made / "r.toml").write_text(
-        "[data]\ntrain = 'a.tsv'\n[model]\nhidden = 5\n[training]\nepochs = 1\n"
+        "task = 'classifier'\n[data]\ntrain = 'a.tsv'\n[model]\nhidden = 5\n[training]\nepochs = 1\n"
     )
     assert elman("train", "r.toml", "--out", "r", "--set", "model.layers=2").code == 0
     model = json.loads((made / "r" / "config.json").read_text())["model"]
@@ -222,7 +222,7 @@ TRAIN = ["train", "classifier", "--out", "x", "--train"]
 def test_a_mistake_is_one_line_on_stderr_and_exit_code_1(elman, made, arguments, said):
     (made / "bad.tsv").write_text("text\tlabel\na\tx\nb\n")
     (made / "strange.tsv").write_text("text\tlabel\na\twho\n")
-    (made / "bad.toml").write_text("[model]\nhiden = 3\n")
+    (made / "bad.toml").write_text("task = 'classifier'\n[model]\nhiden = 3\n")
     (made / "latin.txt").write_bytes("caf\xe9\n".encode("latin-1"))
     done = elman(*arguments)
     assert done.code == 1

@@ -2,14 +2,20 @@
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elman.layers.embedding import Embedding, OneHot, Pretrained, PretrainedEmbedding
 
 IDS = torch.tensor([[4, 2, 0], [1, 0, 0]])
-VECTORS = Pretrained(
-    torch.tensor([[0.0, 0], [0, 0], [1, -3], [0, 0], [4, 2]]),
-    torch.tensor([False, False, True, False, True]),
-)
+MATRIX = torch.tensor([[0.0, 0], [0, 0], [1, -3], [0, 0], [4, 2]])
+FOUND = torch.tensor([False, False, True, False, True])
+
+
+def pretrained(
+    matrix: torch.Tensor, found: torch.Tensor, *, frozen: bool = True
+) -> PretrainedEmbedding:
+    return PretrainedEmbedding(Pretrained(matrix, found, torch.full_like(found, not frozen)))
 
 
 def test_padding_is_zero_and_stays_so():
@@ -39,8 +45,8 @@ def test_one_hot_has_the_precision_of_the_net():
 
 @pytest.mark.parametrize("frozen", [False, True])
 def test_found_vectors_keep_their_direction_and_ratio(frozen):
-    xs = PretrainedEmbedding(VECTORS, frozen=frozen)(torch.tensor([[2, 4]]))[0]
-    ratio = xs / VECTORS.matrix[[2, 4]]
+    xs = pretrained(MATRIX, FOUND, frozen=frozen)(torch.tensor([[2, 4]]))[0]
+    ratio = xs / MATRIX[[2, 4]]
     torch.testing.assert_close(ratio, ratio[:1, :1].expand(2, 2))
     assert xs.std().item() == pytest.approx(PretrainedEmbedding.spread, rel=1e-5)
 
@@ -49,42 +55,69 @@ def test_found_vectors_keep_their_direction_and_ratio(frozen):
 @pytest.mark.parametrize("scale", [0.01, 10.0])
 def test_the_scale_of_the_file_does_not_matter(frozen, scale):
     ids = torch.tensor([[2, 4]])
-    one = PretrainedEmbedding(VECTORS, frozen=frozen)(ids)
-    scaled = Pretrained(VECTORS.matrix * scale, VECTORS.found)
-    torch.testing.assert_close(PretrainedEmbedding(scaled, frozen=frozen)(ids), one)
+    one = pretrained(MATRIX, FOUND, frozen=frozen)(ids)
+    scaled = pretrained(MATRIX * scale, FOUND, frozen=frozen)
+    torch.testing.assert_close(scaled(ids), one)
 
 
 @pytest.mark.parametrize("frozen", [False, True])
 def test_padding_is_zero_even_if_the_file_has_it(frozen):
-    vectors = Pretrained(torch.ones(3, 2), torch.tensor([True, True, True]))
-    embed = PretrainedEmbedding(Pretrained(torch.randn(3, 2), vectors.found), frozen=frozen)
+    embed = pretrained(torch.randn(3, 2), torch.tensor([True, False, True]), frozen=frozen)
     assert not embed(torch.tensor([[0]])).any()
+    embed(torch.tensor([[0, 1, 2]])).sum().backward()
+    torch.optim.SGD(embed.parameters(), 1.0).step()
+    assert not embed(torch.tensor([[0]])).any(), "and stays so"
 
 
 def test_frozen_rows_get_no_gradient_and_the_missing_do():
-    embed = PretrainedEmbedding(VECTORS, frozen=True)
+    embed = pretrained(MATRIX, FOUND)
     embed(torch.tensor([[1, 2, 4]])).sum().backward()
-    assert embed.E.grad is None
-    assert embed.own.grad.tolist() == [[0, 0], [1, 1], [0, 0]]  # of ids 0, 1, 3
+    assert [name for name, _ in embed.named_parameters()] == ["own"]
+    assert embed.own.grad.tolist() == [[1, 1], [0, 0]]  # of ids 1, 3
 
 
 def test_each_missing_token_has_a_row_of_its_own():
-    embed = PretrainedEmbedding(VECTORS, frozen=True)
-    rows = embed(torch.tensor([[0, 1, 3]]))[0]
+    embed = pretrained(MATRIX, FOUND)
+    rows = embed(torch.tensor([[1, 3]]))[0]
     assert torch.equal(rows, embed.own)
-    assert not torch.equal(rows[1], rows[2])
+    assert not torch.equal(rows[0], rows[1])
+
+
+def test_only_the_rows_that_are_said_to_be_trained_change():
+    """Of the found ones; the others have to. Weight decay moves even what has no gradient."""
+    trained = torch.tensor([True, False, True, False, False])
+    embed = PretrainedEmbedding(Pretrained(MATRIX, FOUND, trained))
+    ids = torch.arange(5)[None]
+    before = embed(ids).detach()
+    optimizer = torch.optim.AdamW(embed.parameters(), 0.1, weight_decay=0.5)
+    embed(ids).sum().backward()
+    optimizer.step()
+    moved = (embed(ids) != before)[0].any(-1)
+    assert moved.tolist() == [False, True, True, True, False]
 
 
 @pytest.mark.parametrize("frozen", [False, True])
 def test_what_was_saved_is_what_is_loaded(frozen):
-    one = PretrainedEmbedding(VECTORS, frozen=frozen)
-    other = PretrainedEmbedding(VECTORS, frozen=frozen)
+    one = pretrained(MATRIX, FOUND, frozen=frozen)
+    other = pretrained(MATRIX, FOUND, frozen=frozen)
     other.load_state_dict(one.state_dict())
     assert torch.equal(one(IDS), other(IDS))
 
 
+@given(rows=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=8))
+def test_the_weights_tell_what_an_embedding_was_made_from(rows):
+    """Id 1 is that of the unknown word, which no file has."""
+    found, trained = torch.tensor([(False, False), (False, False), *rows]).T
+    one = PretrainedEmbedding(Pretrained(torch.randn(len(found), 3), found, trained))
+    weights = one.state_dict()
+    parts = [weights[name] for name in ("own", "given", "trained")]
+    other = PretrainedEmbedding(Pretrained.like(*parts))
+    other.load_state_dict(weights)
+    ids = torch.arange(len(found))[None]
+    assert torch.equal(one(ids), other(ids))
+
+
 def test_a_file_that_knows_nothing_leaves_all_to_training():
-    nothing = Pretrained(torch.zeros(5, 2), torch.zeros(5, dtype=torch.bool))
-    embed = PretrainedEmbedding(nothing, frozen=True)
+    embed = pretrained(torch.zeros(5, 2), torch.zeros(5, dtype=torch.bool))
     assert torch.isfinite(embed(IDS)).all()
-    assert len(embed.own) == 5
+    assert len(embed.own) == 4, "all but the padding"

@@ -10,6 +10,7 @@ from elman.cells import CELLS
 from elman.errors import ConfigError, DataError
 from elman.tasks.classifier import Classifier, Data, Encoded, Example, Model, read
 from elman.tasks.settings import Tokens
+from elman.tasks.words import side_by_side
 from tests.tasks.topics import TINY, examples, fresh
 
 TEXTS = ["when", "the city of the river", "", "is a year", "was in the town of a river in a month"]
@@ -97,11 +98,11 @@ def test_one_by_one_is_all_together(options):
 def test_padding_is_inert(options, tail):
     torch.manual_seed(0)
     model = fresh(**options)
-    ids = torch.tensor([[4, 7, 5]])
-    longer = torch.cat([ids, torch.tensor([tail])], 1)
-    mask = torch.arange(longer.shape[1])[None] < 3
-    expected = model.net(ids, torch.ones(1, 3, dtype=torch.bool))
-    torch.testing.assert_close(model.net(longer, mask), expected, rtol=0, atol=1e-6)
+    _, forms = model.lexicon.texts([])
+    short = side_by_side([np.array([4, 7, 5], np.int32)], forms)
+    long = side_by_side([np.array([4, 7, 5, *tail], np.int32)], forms)
+    masked = long._replace(mask=torch.arange(3 + len(tail))[None] < 3)
+    torch.testing.assert_close(model.net(masked), model.net(short), rtol=0, atol=1e-6)
 
 
 def test_the_order_of_the_texts_is_kept():
@@ -130,7 +131,7 @@ def decision(model: Classifier, features: np.ndarray) -> np.ndarray:
 
 
 def rows_of_e(model: Classifier, text: str) -> np.ndarray:
-    return model.net.embed.E.weight.detach().numpy()[model.words.encode(text)]
+    return model.net.words.embed[0].E.weight.detach().numpy()[model.lexicon.codec.encode(text)]
 
 
 def test_the_bag_of_words_is_a_decision_on_the_mean_of_the_words():
@@ -158,7 +159,7 @@ def test_balanced_weighs_a_label_by_how_rare_it_is():
     model = fresh(balanced=True)
     data = model.encode([Example("when", "time")] * 3 + [Example("where", "place")])
     model.learn_from(data)
-    nll = -model.scores(data.rows).numpy()[range(4), data.labels]
+    nll = -model.scores(data.rows, data.forms).numpy()[range(4), data.labels]
     counts = {"time": 3, "place": 1}
     weights = np.array([1 / counts[model.labels.items[i]] for i in data.labels])
     expected = (weights * nll).sum() / weights.sum()
@@ -168,7 +169,7 @@ def test_balanced_weighs_a_label_by_how_rare_it_is():
 def test_without_balance_the_loss_is_the_mean_cross_entropy():
     model = fresh()
     data = model.encode(examples(7))
-    nll = -model.scores(data.rows).numpy()[range(7), data.labels]
+    nll = -model.scores(data.rows, data.forms).numpy()[range(7), data.labels]
     assert model.loss(data, 0.0).item() == pytest.approx(nll.mean(), rel=1e-5)
 
 
@@ -188,16 +189,17 @@ def test_frozen_vectors_stay_and_all_others_move(tmp_path, frozen):
     file.write_text("when 1 2 3\ncity 2 1 -1\n")
     made = fresh(vectors=str(file), frozen=frozen)
     words = ["when", "city", "year", "river"]
-    ids = torch.tensor([made.words.encode(word) for word in words])
-    before = made.net.embed(ids).detach().clone()
+    ids = torch.tensor([made.lexicon.codec.encode(word) for word in words])
+    embed = made.net.words.embed[0]
+    before = embed(ids).detach().clone()
     trained = [p for p in made.net.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(trained, 0.01, weight_decay=0.5)
     for _ in range(3):
         made.loss(made.encode(examples(40)), 0.0).backward()
         optimizer.step()
-    moved = (made.net.embed(ids) != before).flatten(1).any(1).tolist()
+    moved = (embed(ids) != before).flatten(1).any(1).tolist()
     assert moved == [not frozen, not frozen, True, True]
-    assert str(made.coverage)
+    assert made.lexicon.coverage.types == pytest.approx(100 * 2 / 14)
 
 
 def test_a_single_label_is_refused():
@@ -244,7 +246,8 @@ def test_phrases_of_trees_are_for_training_only(tmp_path):
 
 
 def test_picking_keeps_rows_and_labels_together():
-    data = Encoded([np.array([i], np.int32) for i in range(5)], [0, 1, 2, 3, 4])
+    _, forms = fresh().lexicon.texts([])
+    data = Encoded([np.array([i], np.int32) for i in range(5)], forms, [0, 1, 2, 3, 4])
     picked = data.pick([3, 1])
     assert [row.item() for row in picked.rows] == picked.labels == [3, 1]
     assert len(picked) == 2

@@ -3,11 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from elman.errors import ConfigError, DataError
-from elman.text.conll import blocks, sentences
+from elman.text.conll import Sentence, blocks, filled, sentences
 
 CONLLU = """\
 # sent_id = 1
@@ -38,15 +38,23 @@ def written(folder: Path, text: str, name: str = "a.conll") -> Path:
 def test_conllu_words_are_the_lines_with_whole_numbers(tmp_path: Path) -> None:
     first, second = sentences(written(tmp_path, CONLLU, "a.conllu"))
     assert first.words == ("vamos", "nos", "al mar")
-    assert first.tags == ("VERB", "PRON", "NOUN")
+    assert first.tags == (("VERB", "PRON", "NOUN"),)
     assert [first.raw[i].split("\t")[0] for i in first.at] == ["1", "2", "3"]
-    assert (second.words, second.tags, second.line) == (("Sí",), ("INTJ",), 9)
+    assert (second.words, second.tags, second.line) == (("Sí",), (("INTJ",),), 9)
 
 
 @pytest.mark.parametrize("column", ["lemma", "LEMMA", "3"])
 def test_conllu_columns_have_names_and_numbers(tmp_path: Path, column: str) -> None:
-    first = next(sentences(written(tmp_path, CONLLU, "a.conllu"), column=column))
-    assert first.tags == ("ir", "nosotros", "mar")
+    first = next(sentences(written(tmp_path, CONLLU, "a.conllu"), columns=(column,)))
+    assert first.tags == (("ir", "nosotros", "mar"),)
+
+
+def test_several_columns_are_read_in_the_order_asked_for(tmp_path: Path) -> None:
+    path = written(tmp_path, CONLLU, "a.conllu")
+    first = next(sentences(path, columns=("xpos", "upos", "feats")))
+    assert first.tags == (("_", "_", "NN"), ("VERB", "PRON", "NOUN"), ("_", "_", "_"))
+    path = written(tmp_path, "The DT B-NP\n")
+    assert next(sentences(path, columns=("3", "2"))).tags == (("B-NP",), ("DT",))
 
 
 line = st.sampled_from(["w\tX", "#\tY", "-DOCSTART-\tO", "", "\t", "  ", "é\u2028\tZ", "\u00a0\tQ"])
@@ -68,7 +76,7 @@ def test_the_raw_lines_of_all_blocks_are_the_file(
     for block in found:
         assert block.line == number
         number += len(block.raw)
-    words = [(w, t) for s in sentences(path) for w, t in zip(s.words, s.tags, strict=True)]
+    words = [(w, t) for s in sentences(path) for w, t in zip(s.words, *s.tags, strict=True)]
     kept = [a for a, _ in [("w\tX", ""), *lines, (last, "")] if a.strip(" \t")]
     assert words == [tuple(a.split("\t")) for a in kept if not a.startswith("-DOCSTART-")]
 
@@ -80,8 +88,8 @@ def test_blank_lines_may_hold_blanks_and_tabs(tmp_path: Path) -> None:
 
 def test_columns_may_be_apart_by_runs_of_blanks(tmp_path: Path) -> None:
     path = written(tmp_path, "The  DT B-NP\ndog NN\tI-NP \n\nbarks VBZ B-VP\n")
-    assert [s.tags for s in sentences(path)] == [("B-NP", "I-NP"), ("B-VP",)]
-    assert [s.tags for s in sentences(path, column="2")] == [("DT", "NN"), ("VBZ",)]
+    assert [s.tags for s in sentences(path)] == [(("B-NP", "I-NP"),), (("B-VP",),)]
+    assert [s.tags for s in sentences(path, columns=("2",))] == [(("DT", "NN"),), (("VBZ",),)]
 
 
 def test_a_hash_is_a_word_outside_conllu(tmp_path: Path) -> None:
@@ -93,11 +101,14 @@ def test_lines_that_start_a_document_are_no_words(tmp_path: Path) -> None:
     assert [s.words for s in sentences(path)] == [("EU",)]
 
 
-def test_a_file_of_words_only_is_read_by_its_first_column(tmp_path: Path) -> None:
+def test_words_are_read_without_tags(tmp_path: Path) -> None:
     path = written(tmp_path, "The\ndog\n")
-    assert next(sentences(path, column="1")).words == ("The", "dog")
+    first = next(sentences(path, columns=()))
+    assert (first.words, first.tags) == (("The", "dog"), ())
     with pytest.raises(DataError, match=r":1: expected a word and a tag, found one column"):
         list(sentences(path))
+    blank = written(tmp_path, "The\t\ndog\t\n")
+    assert next(sentences(blank, columns=())).words == ("The", "dog")
 
 
 def test_a_sentence_is_yielded_at_its_blank_line(tmp_path: Path) -> None:
@@ -130,10 +141,134 @@ def test_what_is_no_conll_is_an_error_with_its_line(
 def test_a_wrong_column_or_format_is_an_error(tmp_path: Path) -> None:
     path = written(tmp_path, "a X\n")
     with pytest.raises(DataError, match="there is no column 3, the row has 2"):
-        list(sentences(path, column="3"))
+        list(sentences(path, columns=("3",)))
     with pytest.raises(ConfigError, match="given by number, the first is 1"):
-        list(sentences(path, column="upos"))
+        list(sentences(path, columns=("upos",)))
     with pytest.raises(ConfigError, match="unknown column 'pos'; CoNLL-U has id, form"):
-        list(sentences(path, column="pos", format="conllu"))
+        list(sentences(path, columns=("pos",), format="conllu"))
+    with pytest.raises(ConfigError, match="columns upos, UPOS: one of them is given twice"):
+        list(sentences(path, columns=("upos", "UPOS"), format="conllu"))
     with pytest.raises(ConfigError, match="unknown format 'xml'; choose from conllu, columns"):
         list(sentences(path, format="xml"))
+
+
+row = st.sampled_from(["w X Y", "w  \t X\tY ", " w X Y", "# X \u2028", "-DOCSTART- O", "", "\t "])
+row_with_tabs = st.sampled_from(
+    ["w\tX\tY", " w \tX Z\t\u00a0", "\ufeff\t#\t\ufeff", "-DOCSTART-", ""]
+)
+row_of_ten = st.sampled_from(
+    [
+        "1\tw" + "\t_" * 8,
+        "1\tal mar\t \tX" + "\tY" * 6,
+        "# X",
+        "1-2" + "\t_" * 9,
+        "1.1" + "\t" * 9,
+        "",
+    ]
+)
+
+
+@st.composite
+def files(draw: st.DrawFn) -> tuple[str, str]:
+    """The format and the text of a file: any line ends, or none at last, perhaps with a mark."""
+    format, kind = draw(
+        st.sampled_from([("columns", row), ("columns", row_with_tabs), ("conllu", row_of_ten)])
+    )
+    lines = draw(st.lists(st.tuples(kind, st.sampled_from(["\n", "\r\n"])), min_size=1))
+    if format == "conllu":  # a sentence of one word, whatever stands around it
+        lines = [(a, b + "\n" if a.startswith("1\t") else b) for a, b in lines]
+    text = draw(st.sampled_from(["", "\ufeff"])) + "".join(a + b for a, b in lines)
+    return format, text.rstrip("\r\n") if draw(st.booleans()) else text
+
+
+def read(path: Path, columns: tuple[str, ...] | None, format: str) -> list[Sentence]:
+    """The blocks of a file that has words and no empty cells where there should be tags."""
+    try:
+        found = list(blocks(path, columns=columns, format=format))
+    except DataError:
+        reject()
+    return found if any(block.words for block in found) else reject()
+
+
+@settings(max_examples=200)
+@given(files(), st.sampled_from([None, (), ("3",), ("3", "2")]))
+def test_filled_with_the_tags_it_had_a_file_is_the_same(
+    folder: Path, file: tuple[str, str], columns: tuple[str, ...] | None
+) -> None:
+    format, text = file
+    path = written(folder, text)
+    found = read(path, columns, format)
+    again = [line for block in found for line in filled(block, columns, block.tags)]
+    assert "".join(again) == text
+
+
+@settings(max_examples=200)
+@given(files(), st.sampled_from([("3",), ("4", "3")]), st.data())
+def test_tags_that_were_filled_in_are_read_again(
+    folder: Path, file: tuple[str, str], columns: tuple[str, ...], data: st.DataObject
+) -> None:
+    format, text = file
+    path = written(folder, text)
+    found = read(path, (), format)
+    tag = st.sampled_from(["X", "B-Y", "_", "é", "#"])
+    tags = [
+        [data.draw(st.lists(tag, min_size=len(block.at), max_size=len(block.at))) for _ in columns]
+        for block in found
+    ]
+    new = "".join(
+        line
+        for block, some in zip(found, tags, strict=True)
+        for line in filled(block, columns, some)
+    )
+    again = list(blocks(written(folder, new), columns=columns, format=format))
+    assert [block.words for block in again] == [block.words for block in found]
+    assert [list(map(list, block.tags)) for block in again] == tags
+
+
+def test_filling_changes_the_columns_and_nothing_else(tmp_path: Path) -> None:
+    text = CONLLU.replace("\n", "\r\n")
+    first, second = sentences(written(tmp_path, text, "a.conllu"), columns=())
+    lines = filled(first, ("feats", "upos"), (["F=1", "_", "G"], ["A", "B", "C"]))
+    changed = (
+        text.replace("VERB\t_\t_", "A\t_\tF=1")
+        .replace("PRON", "B")
+        .replace("NOUN\tNN\t_", "C\tNN\tG")
+    )
+    assert "".join(lines) + "".join(second.raw) == changed
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "new"),
+    [
+        ("a\nb", None, "a X\nb Y"),
+        ("a \r\nb\r\n", ("2",), "a X \r\nb Y\r\n"),
+        ("-DOCSTART-\n\na\tN\nb\tV\n", ("3",), "-DOCSTART-\n\na\tN\tX\nb\tV\tY\n"),
+        ("a  N\n b V \n", None, "a  X\n b Y \n"),
+        ("a N O\nb V O\n", ("2",), "a X O\nb Y O\n"),
+    ],
+)
+def test_a_column_that_is_missing_is_appended(
+    tmp_path: Path, text: str, columns: tuple[str, ...] | None, new: str
+) -> None:
+    (block,) = sentences(written(tmp_path, text), columns=())
+    assert "".join(filled(block, columns, [["X", "Y"]])) == new
+
+
+def test_two_new_columns_stand_in_their_order(tmp_path: Path) -> None:
+    (block,) = sentences(written(tmp_path, "a\n"), columns=())
+    assert filled(block, ("3", "2"), [["Y"], ["X"]]) == ["a X Y\n"]
+    with pytest.raises(DataError, match="there is no column 3, the rows have 1"):
+        filled(block, ("3",), [["Y"]])
+
+
+@pytest.mark.parametrize(
+    ("text", "tag", "kind"),
+    [("a O\n", "New York", "blanks"), ("a O\n", "", "blanks"), ("a\tO\n", "X\tY", "tabs")]
+    + [("a\tO\n", tag, "tabs") for tag in ("", " ", "X\n")],
+)
+def test_a_tag_that_would_break_the_columns_is_refused(
+    tmp_path: Path, text: str, tag: str, kind: str
+) -> None:
+    (block,) = sentences(written(tmp_path, text), columns=())
+    with pytest.raises(DataError, match=f"cannot stand in columns apart by {kind}"):
+        filled(block, None, [[tag]])

@@ -31,7 +31,7 @@ READERS: dict[str, Reader] = {
     "jsonl": lambda path: rows(path, format="jsonl"),
     "blank": lambda path: rows(path, ("2", "1"), format="blank"),
     "columns": lambda path: sentences(path, format="columns"),
-    "third column": lambda path: sentences(path, column="3", format="columns"),
+    "third column": lambda path: sentences(path, columns=("3",), format="columns"),
     "conllu": lambda path: sentences(path, format="conllu"),
     "parallel": lambda path: parallel([path, path]),
     "text vectors": lambda path: [read_vectors(path, ["a", "the"], format="text")],

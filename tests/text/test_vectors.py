@@ -145,3 +145,51 @@ def test_a_broken_file_is_an_error_with_its_line(
 def test_an_unknown_format_is_an_error() -> None:
     with pytest.raises(ConfigError, match="unknown vector format 'npz'; choose from text, binary"):
         read_vectors("a.txt", ITEMS, format="npz")
+
+
+FURTHER = b"b 1 1\nthe 2 2\nA 3 3\n<unk> 4 4\nb 5 5\n\xff 6 6\na 7 7\nc d 8 8\n 9 9\n"
+
+
+@pytest.mark.parametrize("limit", range(6))
+def test_the_first_other_words_of_the_file_follow_in_its_order(tmp_path: Path, limit: int) -> None:
+    """Without the vocabulary's own, special ones, broken and empty ones; of two the first."""
+    file = written(tmp_path, "a.txt", FURTHER)
+    vectors = read_vectors(file, (*SPECIALS, "the", "none"), further=limit)
+    expected = {"b": [1, 1], "A": [3, 3], "a": [7, 7], "c d": [8, 8]}
+    assert vectors.further == tuple(expected)[:limit]
+    rows = [*[[0, 0]] * 4, [2, 2], [0, 0], *expected.values()]
+    assert vectors.matrix.tolist() == rows[: 6 + limit]
+    assert vectors.found.tolist() == [*[False] * 4, True, False, *[True] * len(vectors.further)]
+
+
+def test_only_such_other_words_as_are_wanted_are_taken(tmp_path: Path) -> None:
+    file = written(tmp_path, "a.txt", FURTHER)
+    vectors = read_vectors(file, SPECIALS, further=2, also=str.islower)
+    assert vectors.further == ("b", "the")
+
+
+def test_a_word_that_lends_its_vector_to_an_upper_case_one_is_still_its_own(tmp_path: Path) -> None:
+    vectors = read_vectors(written(tmp_path, "a.txt", b"<s> 9 9\ndog 1 2\n"), ["Dog"], further=5)
+    assert vectors.further == ("dog",)
+    assert vectors.matrix.tolist() == [[1, 2], [1, 2]]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_other_words_are_taken_from_every_format(tmp_path: Path, name: str) -> None:
+    vectors = read_vectors(written(tmp_path, name, FILES[name]), ["the"], further=9)
+    assert vectors.further == ("dog", "ä", "other")
+    np.testing.assert_array_equal(vectors.matrix, np.array([*ROWS.values()], np.float32))
+
+
+def test_a_broken_vector_of_a_word_that_is_not_taken_does_no_harm(tmp_path: Path) -> None:
+    file = written(tmp_path, "a.txt", b"a 1\nb 2\nc x\n")
+    assert read_vectors(file, SPECIALS, further=2).further == ("a", "b")
+    with pytest.raises(DataError, match=r"a\.txt:3: 'x' is not a number"):
+        read_vectors(file, SPECIALS, further=3)
+
+
+def test_other_words_count_as_tokens_but_not_as_types(tmp_path: Path) -> None:
+    vectors = read_vectors(
+        written(tmp_path, "a.txt", b"a 1\nb 2\n"), (*SPECIALS, "a", "x"), further=1
+    )
+    assert vectors.coverage(np.array([0, 1, 0, 0, 4, 3, 2])) == Coverage(types=50.0, tokens=60.0)

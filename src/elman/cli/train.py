@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from elman.cli.flags import FILES, TRAINING, WORDS, Flag, flagged
 from elman.cli.terminal import on_device
 
 if TYPE_CHECKING:
-    from elman.learning import Recipe
+    from elman.learning.recipe import Recipe
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -34,6 +35,7 @@ def train() -> None:
     \b
     Examples:
       elman train classifier --train questions.tsv --out models/questions
+      elman train tagger --train train.conllu --column upos --out models/pos
       elman train recipes/trec.toml --out models/trec --set model.hidden=256
       elman train recipes/trec.toml --out models/trec --resume
     """
@@ -88,35 +90,21 @@ def _how(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @train.command()
-@click.option(
-    "--train",
-    "train_file",
-    required=True,
-    metavar="FILE",
-    help="TSV, CSV or JSONL with columns text and label.",
-)
-@click.option(
-    "--valid",
-    metavar="FILE",
-    help="Chooses the best weights; without it a tenth of --train is held out.",
-)
-@click.option("--test", metavar="FILE", help="Scored once, at the end.")
-@click.option("--text", metavar="COLUMN", help="Name or number of the text's column.")
-@click.option("--label", metavar="COLUMN", help="Name or number of the label's column.")
-@click.option("--encoding", help="Of the files, for example latin-1.")
-@click.option("--tokens", help="words, whitespace, chars, bytes, bpe or unigram.")
-@click.option("--cell", help="lstm, gru, elman, relu, peephole-lstm, …")
-@click.option("--hidden", type=int, help="Units of each direction.")
-@click.option("--layers", type=int)
-@click.option("--dropout", type=float)
-@click.option("--vectors", metavar="FILE", help="Pretrained word vectors.")
-@click.option("--epochs", type=int)
-@click.option("--batch", type=int, help="Tokens a batch.")
-@click.option("--lr", type=float, help="Highest learning rate.")
-@click.option("--minutes", type=float, help="Stop after so long with the best model so far.")
-@click.option("--seed", type=int)
 @_how
-def classifier(how: How, sets: tuple[str, ...], **flags: Any) -> None:
+@flagged(
+    {
+        "--train": Flag(
+            "data.train", "TSV, CSV or JSONL with columns text and label.", "FILE", required=True
+        ),
+        **FILES,
+        "--text": Flag("data.text", "Name or number of the text's column.", "COLUMN"),
+        "--label": Flag("data.label", "Name or number of the label's column.", "COLUMN"),
+        "--tokens": Flag("tokens.kind", "words, whitespace, chars, bytes, bpe or unigram."),
+        **WORDS,
+        **TRAINING,
+    }
+)
+def classifier(how: How, data: dict[str, Any]) -> None:
     """Train a text classifier.
 
     The defaults give a good model on a few thousand lines in a few minutes: a bidirectional LSTM, its
@@ -127,43 +115,42 @@ def classifier(how: How, sets: tuple[str, ...], **flags: Any) -> None:
       elman train classifier --train train.tsv --valid dev.tsv --out models/topics
       elman train classifier --train mails.csv --text body --label folder --cell gru --out models/mails
     """
-    from elman.config import build, override
-    from elman.learning import Recipe
+    from elman.learning.recipe import build
 
-    data: dict[str, Any] = {"task": "classifier"}
-    for flag, value in flags.items():
-        if value is not None:
-            data = _put(data, KEYS[flag].split("."), value)
-    for text in sets:
-        data = override(data, text)
-    _run(build(Recipe, data), how)
+    _run(build({"task": "classifier"} | data), how)
 
 
-KEYS = {
-    "train_file": "data.train",
-    "valid": "data.valid",
-    "test": "data.test",
-    "text": "data.text",
-    "label": "data.label",
-    "encoding": "data.encoding",
-    "tokens": "tokens.kind",
-    "cell": "model.cell",
-    "hidden": "model.hidden",
-    "layers": "model.layers",
-    "dropout": "model.dropout",
-    "vectors": "model.vectors",
-    "epochs": "training.epochs",
-    "batch": "data.batch",
-    "lr": "training.lr",
-    "minutes": "training.minutes",
-    "seed": "training.seed",
-}
-"""Which key of a recipe a flag sets."""
+@train.command()
+@_how
+@flagged(
+    {
+        "--train": Flag("data.train", "CoNLL-U, or CoNLL columns.", "FILE", required=True),
+        **FILES,
+        "--column": Flag(
+            "data.column",
+            "Of the tags: a name or number, or several (upos,xpos). Default: upos, or the last.",
+            "COLUMN",
+        ),
+        "--tokens": Flag("tokens.kind", "How raw text is cut later: words or whitespace."),
+        "--output": Flag("model.output", "softmax, crf or feedback; default: crf for spans."),
+        **WORDS,
+        **TRAINING,
+    }
+)
+def tagger(how: How, data: dict[str, Any]) -> None:
+    """Train a tagger: parts of speech, chunks, entities, slots.
 
+    The defaults read words and their characters with a bidirectional LSTM; tags that mark spans (BIO,
+    IOB1, BIOES) are decided together by a CRF, others one by one. Any key of a recipe can be set with --set.
 
-def _put(data: dict[str, Any], path: list[str], value: Any) -> dict[str, Any]:
-    first, *rest = path
-    return {**data, first: _put(data.get(first, {}), rest, value) if rest else value}
+    \b
+    Examples:
+      elman train tagger --train train.conllu --valid dev.conllu --column upos --out models/pos
+      elman train tagger --train ner.conll --out models/ner --vectors glove.txt
+    """
+    from elman.learning.recipe import build
+
+    _run(build({"task": "tagger"} | data), how)
 
 
 def _recipe_command(path: str) -> click.Command:
@@ -171,10 +158,9 @@ def _recipe_command(path: str) -> click.Command:
     @_how
     def recipe(how: How, sets: tuple[str, ...]) -> None:
         """Train by a recipe."""
-        from elman.config import read
-        from elman.learning import Recipe
+        from elman.learning.recipe import read
 
-        _run(read(Recipe, path, sets), how)
+        _run(read(path, sets), how)
 
     return recipe
 
@@ -218,5 +204,5 @@ def _report(results: list[dict[str, Any]]) -> None:
         for name in next(iter(scored), {}):
             values = [scores[name] for scores in scored]
             spread = f" ± {stdev(values):.2f} ({len(values)} seeds)" if len(values) > 1 else ""
-            if name != "examples":
+            if name not in ("examples", "tokens", "sentences"):
                 click.echo(f"{part} {name} {mean(values):.2f}{spread}")

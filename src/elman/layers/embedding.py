@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import nn
-from torch.nn.functional import one_hot
+from torch.nn.functional import embedding, one_hot
 
 from elman.shapes import Float, Int, Tensor
 
@@ -14,7 +14,7 @@ from elman.shapes import Float, Int, Tensor
 class Embedding(nn.Module):
     """A row of E for each token; the row of the padding (id 0) is zero and stays so."""
 
-    spread = 0.1  # standard deviation of the features at the start
+    spread = 0.35  # standard deviation of the features at the start
 
     def __init__(self, vocabulary: int, size: int) -> None:
         super().__init__()
@@ -43,14 +43,22 @@ class OneHot(nn.Module):
 
 @dataclass(frozen=True)
 class Pretrained:
-    """Vectors (V, D) for the rows where ``found`` (V,) is true."""
+    """Vectors (V, D) for the rows where ``found`` (V,) is true; ``trained`` (V,) rows will change."""
 
     matrix: Tensor
     found: Tensor
+    trained: Tensor
+
+    @classmethod
+    def like(cls, own: Tensor, given: Tensor, trained: Tensor) -> Pretrained:
+        """What an embedding with these weights was made from, as far as shapes go."""
+        matrix = own.new_zeros(len(trained), own.shape[1])
+        matrix[~trained[:, 0]] = given
+        return cls(matrix, ~trained[:, 0], trained[:, 0])
 
 
 class PretrainedEmbedding(nn.Module):
-    """Rows that were found in a file, frozen or trained further; other tokens have a trained row.
+    """Rows that were found in a file, as they are or trained further; other tokens have a trained row.
 
     Files come in different scales (unit length, or a length of five), and a net that starts with inputs
     too small learns little from them, so all are brought to the same spread.
@@ -58,26 +66,25 @@ class PretrainedEmbedding(nn.Module):
 
     spread = 0.35  # standard deviation of the features
 
-    def __init__(self, vectors: Pretrained, *, frozen: bool) -> None:
+    def __init__(self, vectors: Pretrained) -> None:
         super().__init__()
         vocabulary, self.output_size = vectors.matrix.shape
-        self.frozen = frozen
-        found = vectors.found[:, None].clone()
+        found = vectors.found.clone()
+        scale = vectors.matrix[found].std() if found.sum() > 1 else torch.ones(())
         found[0] = False  # whatever the file says, padding is zero
-        scale = vectors.matrix[vectors.found].std() if vectors.found.sum() > 1 else torch.ones(())
-        missing = torch.randn(vocabulary, self.output_size) * self.spread
-        missing[0] = 0
-        known = vectors.matrix * (self.spread / scale)
-        # Weight decay moves even what has no gradient, so frozen rows are no part of what is trained.
-        self.E = nn.Parameter(torch.where(found, known, missing), requires_grad=not frozen)
-        self.register_buffer("found", found)
-        if frozen:
-            self.own = nn.Parameter(missing[~found[:, 0]])
-            self.register_buffer("place", (~found[:, 0]).cumsum(0).sub(1).clamp(min=0))
+        rows = torch.randn(vocabulary, self.output_size) * self.spread
+        rows = torch.where(found[:, None], vectors.matrix * (self.spread / scale), rows)
+        rows[0] = 0
+        trained = vectors.trained | ~found
+        trained[0] = False
+        # Weight decay moves even what has no gradient, so other rows are no part of what is trained.
+        self.own = nn.Parameter(rows[trained])
+        self.register_buffer("given", rows[~trained])
+        self.register_buffer("trained", trained[:, None])
+        place = torch.where(trained, trained.cumsum(0), (~trained).cumsum(0)) - 1
+        self.register_buffer("place", place, persistent=False)
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
-        xs = self.E[ids]
-        if self.frozen:
-            found, place = self.get_buffer("found"), self.get_buffer("place")
-            xs = torch.where(found[ids], xs, self.own[place[ids]])
-        return xs
+        place, trained = self.get_buffer("place")[ids], self.get_buffer("trained")[ids]
+        own = embedding(place.where(trained[..., 0], 0), self.own)
+        return torch.where(trained, own, self.get_buffer("given")[place.where(~trained[..., 0], 0)])

@@ -8,5 +8,15 @@ from elman.metrics.classification import (
     label_scores,
     macro_f1,
 )
+from elman.metrics.spans import SpanScores, span_scores
 
-__all__ = ["Confusion", "LabelScore", "accuracy", "confusion", "label_scores", "macro_f1"]
+__all__ = [
+    "Confusion",
+    "LabelScore",
+    "SpanScores",
+    "accuracy",
+    "confusion",
+    "label_scores",
+    "macro_f1",
+    "span_scores",
+]

@@ -2,58 +2,46 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
 from elman.cells import named
-from elman.errors import ConfigError, DataError
-from elman.layers.dropout import SequenceDropout, WordDropout
-from elman.layers.embedding import Embedding, OneHot, Pretrained, PretrainedEmbedding
+from elman.errors import ConfigError, DataError, ModelError
+from elman.layers.dropout import SequenceDropout
 from elman.layers.encoder import recurrent
 from elman.layers.pooling import Mean, Window, pool
+from elman.layers.words import Words
 from elman.metrics import accuracy, macro_f1
-from elman.shapes import Bool, Float, Int, Tensor
-from elman.tasks.settings import Tokens, positive, share
-from elman.text import codec, parallel, tables, trees
-from elman.text.batching import pad
-from elman.text.codec import Codec
-from elman.text.vectors import Coverage, read_vectors
-from elman.text.vocab import UNK, Labels
+from elman.shapes import Bool, Float, Tensor
+from elman.tasks.settings import Files, Tokens, positive, share
+from elman.tasks.words import Forms, Lexicon, Row, WordModel, side_by_side
+from elman.text import parallel, tables, trees
+from elman.text.codec import Codec, TokenCodec
+from elman.text.vocab import Labels
 
 
 @dataclass(frozen=True)
-class Data:
-    """Where the examples are. A path may begin with a variable: ``$ELMAN_DATA/trec/TREC.train``."""
+class Data(Files):
+    """Where the examples are: a table, or a file of texts and one of labels."""
 
-    train: str | tuple[str, ...] = ""  # a table, or a file of texts and one of labels
-    valid: str | tuple[str, ...] = ""  # chooses the best weights; "": a part of train is held out
-    test: str | tuple[str, ...] = ""  # scored once, at the end
-    holdout: float = 0.1  # the part of train that is held out
     format: Literal["", "tsv", "csv", "jsonl", "blank", "trees"] = ""  # "": by the ending
     text: str = "text"  # column: a name, or a number from 1
     label: str = "label"
-    encoding: str = "utf-8"
     label_until: str = ""  # labels end before this: of LOC:city, ":" leaves LOC
     labels: dict[str, str] = field(default_factory=dict)  # new names; what has none is left out
     phrases: bool = False  # of trees, train on every node and not only on the roots
-    batch: int = 0  # tokens, padding included; 0: a hundredth of the data, between 128 and 2,048
-
-    def __post_init__(self) -> None:
-        share("holdout", self.holdout)
-        if self.batch < 0:
-            raise ConfigError(f"batch is {self.batch}; it must be at least 0")
 
 
 @dataclass(frozen=True)
-class Model:
+class Model(WordModel):
     """The network: embed, encode, pool, decide."""
 
     encoder: Literal["rnn", "bag", "window"] = "rnn"  # bag: averaged words; window: the first words
@@ -65,20 +53,20 @@ class Model:
     window: int = 20  # words that the window sees
     mlp: int = 0  # units of a layer before the decision; 0: none
     input: Literal["embedding", "one-hot"] = "embedding"
-    embedding: int = 100  # features of a trained embedding
-    vectors: str = ""  # a file of pretrained ones
-    frozen: bool = False  # leave those as they are
     dropout: float = 0.4
-    word_dropout: float = 0.05
     smoothing: float = 0.0  # share of the probability that is spread over all labels
     balanced: bool = False  # rare labels count as much as frequent ones
+    adversarial: float = 0.0  # trained on the worst words, too, within so large a step of these
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         named(self.cell)
-        for name in ("hidden", "layers", "window", "embedding"):
+        for name in ("hidden", "layers", "window"):
             positive(name, getattr(self, name))
-        for name in ("dropout", "word_dropout", "smoothing"):
+        for name in ("dropout", "smoothing"):
             share(name, getattr(self, name))
+        if self.adversarial < 0:
+            raise ConfigError(f"adversarial is {self.adversarial}; it must be at least 0")
         if self.pool == "ends" and not self.bidirectional and self.encoder == "rnn":
             raise ConfigError("pool is 'ends', which is for two directions; take 'last' for one")
         if self.vectors and self.input == "one-hot":
@@ -118,19 +106,18 @@ def _pairs(
     return tables.rows(paths[0], columns, format=data.format or None, encoding=data.encoding)
 
 
-Row = npt.NDArray[np.int32]
-
-
 @dataclass(frozen=True)
 class Encoded:
     """Examples as numbers."""
 
     rows: list[Row]
+    forms: Forms
     labels: list[int]
 
     def pick(self, index: Iterable[int]) -> Encoded:
         chosen = list(index)
-        return Encoded([self.rows[i] for i in chosen], [self.labels[i] for i in chosen])
+        rows, labels = [self.rows[i] for i in chosen], [self.labels[i] for i in chosen]
+        return Encoded(rows, self.forms, labels)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -139,14 +126,11 @@ class Encoded:
 class Network(nn.Module):
     """Logits of all labels for each row of ids."""
 
-    def __init__(
-        self, model: Model, vocabulary: int, labels: int, vectors: Pretrained | None = None
-    ) -> None:
+    def __init__(self, model: Model, lexicon: Lexicon, labels: int) -> None:
         super().__init__()
-        self.forget = WordDropout(model.word_dropout, UNK)
-        self.embed = _embedding(model, vocabulary, vectors)
+        self.words = lexicon.layer(model, one_hot=model.input == "one-hot")
         self.drop = SequenceDropout(model.dropout)
-        size = self.embed.output_size
+        size = self.words.output_size
         if model.encoder == "rnn":
             make = named(model.cell)
             self.encode = recurrent(
@@ -167,22 +151,16 @@ class Network(nn.Module):
             hidden = [nn.Linear(size, model.mlp), nn.ReLU(), nn.Dropout(model.dropout)]
         self.decide = nn.Sequential(*hidden, nn.Linear(model.mlp or size, labels))
 
-    def forward(self, ids: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"]) -> Float[Tensor, "B Y"]:
-        xs = self.drop(self.embed(self.forget(ids, mask)))
+    def forward(self, words: Words) -> Float[Tensor, "B Y"]:
+        return self.judge(self.words(words), words.mask)
+
+    def judge(self, xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"]) -> Float[Tensor, "B Y"]:
+        """Logits from what is known of each word."""
+        xs = self.drop(xs)
         if hasattr(self, "encode"):
             xs, _ = self.encode(xs, mask)
         logits: Tensor = self.decide(self.pool(xs, mask))
         return logits
-
-
-def _embedding(
-    model: Model, vocabulary: int, vectors: Pretrained | None
-) -> Embedding | OneHot | PretrainedEmbedding:
-    if vectors is not None:
-        return PretrainedEmbedding(vectors, frozen=model.frozen)
-    if model.input == "one-hot":
-        return OneHot(vocabulary)
-    return Embedding(vocabulary, model.embedding)
 
 
 class Prediction(NamedTuple):
@@ -195,13 +173,15 @@ class Prediction(NamedTuple):
 class Classifier:
     """Texts to labels. Make one with ``fresh``, or load one from a model folder."""
 
-    metric = "accuracy"  # tells the best weights; more is better
+    metric = "accuracy"
+    best: Literal["max", "min"] = "max"
     unit = "examples"
+    batches_an_epoch = 100
 
-    def __init__(self, model: Model, words: Codec, labels: Labels, net: Network) -> None:
-        self.model, self.words, self.labels, self.net = model, words, labels, net
+    def __init__(self, model: Model, lexicon: Lexicon, labels: Labels) -> None:
+        self.model, self.lexicon, self.labels = model, lexicon, labels
+        self.net = Network(model, lexicon, len(labels.items))
         self.counts = torch.ones(len(labels.items))  # of each label in training
-        self.coverage: Coverage | None = None  # of pretrained vectors
 
     @classmethod
     def fresh(cls, model: Model, tokens: Tokens, examples: Sequence[Example]) -> Classifier:
@@ -214,49 +194,37 @@ class Classifier:
                 f"{len(labels.items)} different labels in {len(examples)} examples: are text and "
                 "label the wrong way round? name the columns, for example text=2 and label=1"
             )
-        words = codec.build(
-            (e.text for e in examples),
-            kind=tokens.kind,
-            lower=tokens.lower,
-            digits=tokens.digits,
-            min_count=tokens.min_count,
-            size=tokens.size or None,
-        )
-        vectors = coverage = None
-        if model.vectors:
-            found = read_vectors(model.vectors, words.items)
-            vectors = Pretrained(torch.from_numpy(found.matrix), torch.from_numpy(found.found))
-            ids = np.concatenate([words.encode(e.text) for e in examples])
-            coverage = found.coverage(np.bincount(ids.astype(np.int64), minlength=len(words.items)))
-        net = Network(model, len(words.items), len(labels.items), vectors)
-        made = cls(model, words, labels, net)
-        made.coverage = coverage
-        return made
+        words = tokens.learn(e.text for e in examples)
+        counts = Counter(token for e in examples for token in _tokens(words, e.text))
+        return cls(model, Lexicon.learn(model, words, counts), labels)
 
     @classmethod
     def restore(cls, model: Model, folder: Path, weights: Mapping[str, Tensor]) -> Classifier:
         """The classifier whose vocabulary and labels are in the folder, with these weights."""
-        words, labels = codec.load(folder), Labels.load(folder / "labels.json")
-        vectors = None
-        if model.vectors:
-            vectors = Pretrained(weights["embed.E"], weights["embed.found"][:, 0])
-        return cls(
-            model, words, labels, Network(model, len(words.items), len(labels.items), vectors)
-        )
+        lexicon = Lexicon.load(model, folder, weights)
+        return cls(model, lexicon, Labels.load(folder / "labels.json"))
+
+    def adopt(self, folder: Path) -> None:
+        """Take the vocabulary that was stored, if it and the labels are of the same data."""
+        if Labels.load(folder / "labels.json") != self.labels:
+            raise ModelError(f"{folder} was trained on other data: its labels differ")
+        self.lexicon.adopt(folder)
 
     def store(self, folder: Path) -> None:
         """Write what is not weights: vocabulary and labels."""
-        for name in ("vocab.json", "tokenizer.json"):  # of an earlier model, with other tokens
-            (folder / name).unlink(missing_ok=True)
-        self.words.save(folder)
+        self.lexicon.save(folder)
         self.labels.save(folder / "labels.json")
 
     def encode(self, examples: Iterable[Example]) -> Encoded:
-        rows, labels = [], []
+        texts, labels = [], []
         for example in examples:
-            rows.append(np.asarray(self.words.encode(example.text), np.int32))
+            texts.append(example.text)
             labels.append(self.labels.id(example.label, example.where))
-        return Encoded(rows, labels)
+        return Encoded(*self.lexicon.texts(texts), labels)
+
+    def knows(self, example: Example) -> bool:
+        """Whether its label was seen in training."""
+        return example.label in self.labels.items
 
     def learn_from(self, examples: Encoded) -> None:
         """Remember how frequent each label is, for ``balanced``."""
@@ -264,9 +232,23 @@ class Classifier:
         self.counts = torch.from_numpy(counts).float().clamp(min=1)
 
     def loss(self, batch: Encoded, progress: float) -> Tensor:
-        """Mean cross-entropy on y_n; ``balanced`` weighs each label by how rare it is."""
-        logits = self._logits(batch.rows)
-        gold = torch.tensor(batch.labels, device=logits.device)
+        """Mean cross-entropy on y_n; ``balanced`` weighs each label by how rare it is.
+
+        With ``adversarial`` ε, the mean of that and of the same at x + ε g / |g|, where g is the gradient with
+        respect to the words x of a text (Miyato et al. 2017).
+        """
+        words = self._words(batch.rows, batch.forms)
+        xs = self.net.words(words)
+        loss = self._cross_entropy(self.net.judge(xs, words.mask), batch.labels)
+        if not self.model.adversarial or not self.net.training:
+            return loss
+        (g,) = torch.autograd.grad(loss, xs, retain_graph=True)
+        norm = g.flatten(1).norm(dim=1).clamp(min=1e-12)[:, None, None]
+        worst = xs + self.model.adversarial * g / norm
+        return (loss + self._cross_entropy(self.net.judge(worst, words.mask), batch.labels)) / 2
+
+    def _cross_entropy(self, logits: Tensor, labels: list[int]) -> Tensor:
+        gold = torch.tensor(labels, device=logits.device)
         weight = self._rarity().to(logits) if self.model.balanced else None
         return cross_entropy(logits, gold, weight, label_smoothing=self.model.smoothing)
 
@@ -277,21 +259,19 @@ class Classifier:
     def _rarity(self) -> Tensor:
         return self.counts.mean() / self.counts
 
-    def _logits(self, rows: Sequence[Row]) -> Tensor:
-        device = next(self.net.parameters()).device
-        ids, mask = pad([row.tolist() for row in rows])
-        logits: Tensor = self.net(ids.to(device), mask.to(device))
-        return logits
+    def _words(self, rows: Sequence[Row], forms: Forms) -> Words:
+        return side_by_side(rows, forms).to(next(self.net.parameters()).device)
 
     @torch.no_grad()
-    def scores(self, rows: Sequence[Row]) -> Tensor:
+    def scores(self, rows: Sequence[Row], forms: Forms) -> Tensor:
         """Log-probabilities (examples, labels); rows of like length are run together."""
         self.net.eval()
         result = torch.empty(len(rows), len(self.labels.items))
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
         for start in range(0, len(order), 256):
             some = order[start : start + 256]
-            result[some] = self._logits([rows[i] for i in some]).log_softmax(-1).float().cpu()
+            logits = self.net(self._words([rows[i] for i in some], forms))
+            result[some] = logits.log_softmax(-1).float().cpu()
         return result
 
     def evaluate(self, examples: Encoded) -> dict[str, float]:
@@ -306,15 +286,27 @@ class Classifier:
     def judged(self, examples: Encoded) -> tuple[list[str], list[str]]:
         """The right labels and the guessed ones."""
         names = self.labels.items
-        guess = self.scores(examples.rows).argmax(-1).tolist()
+        guess = self.scores(examples.rows, examples.forms).argmax(-1).tolist()
         return [names[i] for i in examples.labels], [names[i] for i in guess]
+
+    def described(self) -> tuple[str, str, list[str]]:
+        """For the model card."""
+        m = self.model
+        encoder = f"{m.layers} × {m.cell}, {m.hidden} units" if m.encoder == "rnn" else m.encoder
+        about = [f"labels: {', '.join(self.labels.items)}", f"network: {encoder}"]
+        if self.lexicon.coverage:
+            about.append(f"pretrained vectors cover {self.lexicon.coverage}")
+        return "A text classifier", 'classify(["some text"])', about
 
     def classify(self, texts: Iterable[str]) -> list[Prediction]:
         """A label for each text, with the probability of every label."""
-        rows = [np.asarray(self.words.encode(text), np.int32) for text in texts]
         predictions = []
-        for row in self.scores(rows).exp():
+        for row in self.scores(*self.lexicon.texts(texts)).exp():
             order = row.argsort(descending=True).tolist()
             chances = {self.labels.items[i]: float(row[i]) for i in order}
             predictions.append(Prediction(self.labels.items[order[0]], chances))
         return predictions
+
+
+def _tokens(words: Codec, text: str) -> list[str]:
+    return words.tokenizer.cut(text) if isinstance(words, TokenCodec) else words.tokens(text)

@@ -57,6 +57,14 @@ class TokenCodec:
         """The ids of a text's tokens."""
         return self.vocab.encode(self.tokenizer.split(text))
 
+    def ids(self, tokens: Iterable[str]) -> list[int]:
+        """The ids of tokens as they are written."""
+        return self.vocab.encode(map(self.tokenizer.fold, tokens))
+
+    def extended(self, tokens: Iterable[str]) -> TokenCodec:
+        """A codec that knows further tokens, whose ids follow those that it has."""
+        return TokenCodec(self.tokenizer, Vocab((*self.vocab.items, *tokens)))
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids; `<pad>`, `<s>` and `</s>` are left out."""
         return self.tokenizer.join(self.vocab.decode(i for i in ids if i not in (PAD, BOS, EOS)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from elman.errors import ConfigError, DataError
-from elman.text.columns import Columns, Conllu
-from elman.text.files import Source, ending, read, shown
+from elman.text.columns import Columns, Conllu, Layout
+from elman.text.files import BOM, Source, ending, read, shown
 from elman.text.lines import bare
 
 FORMATS = ("conllu", "columns")
@@ -15,33 +15,34 @@ FORMATS = ("conllu", "columns")
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words, one tag each, and the lines of the file they came from.
+    """Words, for each column asked for one tag a word, and the lines of the file they came from.
 
     `raw` holds every line as it stands in the file (comments, multiword ranges, empty nodes and
     blank lines too), from line number `line` on; ``raw[at[i]]`` is the line of ``words[i]``.
     """
 
     words: tuple[str, ...]
-    tags: tuple[str, ...]
+    tags: tuple[tuple[str, ...], ...]
     raw: tuple[str, ...]
     at: tuple[int, ...]
     line: int
+    layout: Layout
 
 
 def sentences(
     source: Source,
     *,
-    column: str | None = None,
+    columns: tuple[str, ...] | None = None,
     format: str | None = None,
     encoding: str = "utf-8",
 ) -> Iterator[Sentence]:
-    """The sentences of a file with the tags of one column: a number or, in CoNLL-U, a name.
+    """The sentences of a file with the tags of some columns: numbers or, in CoNLL-U, names.
 
-    Without `column` the tags are UPOS in CoNLL-U and the last column elsewhere. A file of words
-    only is read with ``column="1"``. `format` is "conllu" for the ending `.conllu`, else "columns".
+    Without `columns` the tags are UPOS in CoNLL-U and the last column elsewhere; ``columns=()``
+    reads the words only. `format` is "conllu" for the ending `.conllu`, else "columns".
     """
     empty = True
-    for block in blocks(source, column=column, format=format, encoding=encoding):
+    for block in blocks(source, columns=columns, format=format, encoding=encoding):
         if block.words:
             empty = False
             yield block
@@ -52,42 +53,66 @@ def sentences(
 def blocks(
     source: Source,
     *,
-    column: str | None = None,
+    columns: tuple[str, ...] | None = None,
     format: str | None = None,
     encoding: str = "utf-8",
 ) -> Iterator[Sentence]:
     """Sentences whose raw lines together are the whole file; the last may have no words."""
-    name = shown(source)
-    layout = _layout(source, name, column, format)
+    reader = _reader(source, columns, format)
+    wide = 1 if columns is None else len(columns)
     raw: list[str] = []
     at: list[int] = []
-    pairs: list[tuple[str, str]] = []
+    rows: list[list[str]] = []
+
+    def sentence(last: int) -> Sentence:
+        words, *tags = (tuple(row[place] for row in rows) for place in range(1 + wide))
+        first = last - len(raw) + 1
+        return Sentence(words, tuple(tags), tuple(raw), tuple(at), first, reader.layout)
+
     number = 0
     for number, line in read(source, encoding=encoding):
         raw.append(line)
         text = bare(line, first=number == 1)
         if text.strip(" \t"):
-            pair = layout.pair(number, text, len(pairs))
-            if pair is not None:
+            row = reader.row(number, text, len(rows))
+            if row is not None:
                 at.append(len(raw) - 1)
-                pairs.append(pair)
-        elif pairs:
-            yield _sentence(pairs, raw, at, number)
-            raw, at, pairs = [], [], []
+                rows.append(row)
+        elif rows:
+            yield sentence(number)
+            raw, at, rows = [], [], []
     if raw:
-        yield _sentence(pairs, raw, at, number)
+        yield sentence(number)
 
 
-def _sentence(pairs: list[tuple[str, str]], raw: list[str], at: list[int], last: int) -> Sentence:
-    words = tuple(word for word, _ in pairs)
-    tags = tuple(tag for _, tag in pairs)
-    return Sentence(words, tags, tuple(raw), tuple(at), last - len(raw) + 1)
+def filled(
+    sentence: Sentence, columns: tuple[str, ...] | None, tags: Sequence[Sequence[str]]
+) -> list[str]:
+    """The raw lines with other tags, one list a column; all else stays as it is, byte for byte.
+
+    In a file without names, the column after the last is a new one; without `columns` it is the
+    last that is filled, or the second where there are only words.
+    """
+    lines = list(sentence.raw)
+    cells: dict[int, dict[int, str]] = {at: {} for at in sentence.at}
+    for place, column in zip(sentence.layout.places(columns), tags, strict=True):
+        for at, tag in zip(sentence.at, column, strict=True):
+            cells[at][place] = tag
+    for at, new in cells.items():
+        first = sentence.line + at == 1
+        text = bare(lines[at], first=first)
+        mark = BOM if first and lines[at].startswith(BOM) else ""
+        end = lines[at][len(mark + text) :]
+        lines[at] = mark + sentence.layout.filled(text, new) + end
+    return lines
 
 
-def _layout(source: Source, name: str, column: str | None, format: str | None) -> Columns | Conllu:
+def _reader(
+    source: Source, columns: tuple[str, ...] | None, format: str | None
+) -> Columns | Conllu:
     format = format or ("conllu" if ending(source) == ".conllu" else "columns")
     if format == "conllu":
-        return Conllu(name, column or "upos")
+        return Conllu(shown(source), columns)
     if format == "columns":
-        return Columns(name, column)
+        return Columns(shown(source), columns)
     raise ConfigError(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")

@@ -37,6 +37,8 @@ CUTS = {
     "bytes": Cut(_split_bytes, _join_bytes),
 }
 
+WORDS = ("words", "whitespace")  # the kinds whose tokens are words as they are written
+
 
 @dataclass(frozen=True)
 class Tokenizer:
@@ -52,7 +54,11 @@ class Tokenizer:
 
     def split(self, text: str) -> list[str]:
         """The tokens of a text."""
-        return CUTS[self.kind].split(self.fold(text))
+        return self.cut(self.fold(text))
+
+    def cut(self, text: str) -> list[str]:
+        """The tokens of a text as it stands."""
+        return CUTS[self.kind].split(text)
 
     def join(self, tokens: Sequence[str]) -> str:
         """The text of tokens."""

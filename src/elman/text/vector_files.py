@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterator
 from io import BufferedIOBase
 from itertools import chain
 
@@ -23,7 +22,7 @@ _LARGEST = 16384
 
 
 def text_rows(
-    stream: BufferedIOBase, wanted: AbstractSet[bytes], name: str
+    stream: BufferedIOBase, wanted: Callable[[bytes], bool], name: str
 ) -> tuple[int, Iterator[Row]]:
     """The size of the vectors of a text file, and its rows of wanted words."""
     first = stream.readline()
@@ -44,7 +43,7 @@ def _text(
     numbered: Iterator[tuple[int, bytes]],
     size: int,
     count: int | None,
-    wanted: AbstractSet[bytes],
+    wanted: Callable[[bytes], bool],
     name: str,
 ) -> Iterator[Row]:
     rows = 0
@@ -54,19 +53,19 @@ def _text(
             continue
         rows += 1
         blanks = line.count(b" ")
-        if blanks == size and line[: line.index(b" ")] not in wanted:
+        if blanks == size and not wanted(line[: line.index(b" ")]):
             continue  # most lines: nothing to take apart
         word, *numbers = line.rsplit(b" ", size)  # from the right: a word may hold blanks
         if len(numbers) < size or (blanks > size and _is_number(word.rsplit(b" ", 1)[-1])):
             raise DataError(f"{name}:{number}: expected a word and {size} numbers")
-        if word in wanted:
+        if wanted(word):
             yield word, _vector(numbers, f"{name}:{number}")
     if count is not None and rows != count:
         raise DataError(f"{name}: the header promises {count} vectors, the file has {rows}")
 
 
 def binary_rows(
-    stream: BufferedIOBase, wanted: AbstractSet[bytes], name: str
+    stream: BufferedIOBase, wanted: Callable[[bytes], bool], name: str
 ) -> tuple[int, Iterator[Row]]:
     """The size of the vectors of a word2vec binary file, and its rows of wanted words."""
     header = _HEADER.fullmatch(stream.readline(64))
@@ -80,7 +79,7 @@ def binary_rows(
 
 
 def _binary(
-    stream: BufferedIOBase, size: int, count: int, wanted: AbstractSet[bytes], name: str
+    stream: BufferedIOBase, size: int, count: int, wanted: Callable[[bytes], bool], name: str
 ) -> Iterator[Row]:
     block, at = b"", 0
     for row in range(1, count + 1):
@@ -95,7 +94,7 @@ def _binary(
             blank = block.find(b" ")
         word = block[at:blank].lstrip(b"\n")  # some writers end a row with it, some do not
         at = blank + 1 + 4 * size
-        if word in wanted:
+        if wanted(word):
             vector = np.frombuffer(block, "<f4", size, blank + 1)
             if not np.isfinite(vector).all():
                 raise DataError(f"{name}: vector {row} is not finite")

@@ -1,0 +1,152 @@
+"""The default command of the tagger against Flair's BiLSTM-CRF and python-crfsuite on CoNLL-2000 chunking.
+
+The same data (found through ELMAN_DATA), threads and metric, one after the other in one run: test F1, seconds
+of training with reading and start-up, seconds until the F1 of the others was reached, sentences of the test set
+tagged per second from words (interleaved, median), and the time of one sentence of ten words on one thread.
+Only crfsuite sees the given parts of speech; "no POS" does without. Flair trains its embeddings, and stops
+after the epoch in which --minutes are over. Needs, best in an environment of its own: pip install flair
+python-crfsuite.
+
+    ELMAN_DATA=... python bench/tag.py --minutes 20
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median, quantiles
+
+import torch
+from taggers import Corpus, Trained, conll2000, crfsuite, flair_bilstm, ours
+
+from elman.tasks.tagger import Example
+
+PACKAGES = {"crfsuite": "pycrfsuite", "flair": "flair"}
+SHORT = Example(tuple("He reckons the current account deficit will narrow to only".split()), ())
+POS = ("PRP", "VBZ", "DT", "JJ", "NN", "NN", "MD", "VB", "TO", "RB")
+
+
+def trained(corpus: Corpus, options: argparse.Namespace) -> list[Trained]:
+    makers: dict[str, list[Callable[[Corpus, Path], Trained]]] = {
+        "crfsuite": [partial(crfsuite.train, pos=pos) for pos in (True, False)],
+        "flair": [partial(flair_bilstm.train, minutes=options.minutes)],
+        "ours": [partial(ours.train, threads=options.threads)],
+    }
+    systems = []
+    for make in (make for name in options.systems for make in makers[name]):
+        with tempfile.TemporaryDirectory() as folder:
+            system = make(corpus, Path(folder))
+        point = system.curve[-1]
+        print(f"{system.name}: F1 {point.f1:.2f} in {point.seconds:.0f} s", file=sys.stderr)
+        systems.append(system)
+    return systems
+
+
+def sentences_per_second(
+    systems: list[Trained], test: Sequence[Example], repeats: int
+) -> list[float]:
+    seconds: list[list[float]] = [[] for _ in systems]
+    for _ in range(repeats):
+        for system, times in zip(systems, seconds, strict=True):
+            start = time.perf_counter()
+            system.predict(test)
+            times.append(time.perf_counter() - start)
+    return [len(test) / median(times) for times in seconds]
+
+
+def latency(systems: list[Trained], calls: int) -> list[tuple[float, float]]:
+    """Milliseconds of one short sentence: median and 99th percentile; in turns of 50 calls."""
+    sentence = [SHORT._replace(tags=(POS, POS))]
+    times: list[list[float]] = [[] for _ in systems]
+    while len(times[0]) < calls:
+        for system, own in zip(systems, times, strict=True):
+            system.predict(sentence)  # its weights are back in the cache
+            for _ in range(50):
+                start = time.perf_counter()
+                system.predict(sentence)
+                own.append(1000 * (time.perf_counter() - start))
+    return [(median(own), quantiles(own, n=100)[98]) for own in times]
+
+
+def measure(options: argparse.Namespace) -> list[dict[str, object]]:
+    torch.set_num_threads(options.threads)
+    source = Path(os.environ["ELMAN_DATA"]) / "conll2000-chunking"
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = conll2000(source, Path(folder), options.sentences)
+        systems = trained(corpus, options)
+    speeds = sentences_per_second(systems, corpus.test, options.repeats)
+    torch.set_num_threads(1)
+    times = latency(systems, options.calls)
+    return [
+        {
+            "system": system.name,
+            "f1": system.curve[-1].f1,
+            "train_s": system.curve[-1].seconds,
+            "s_to_f1_of": {
+                other.name: system.seconds_to(other.curve[-1].f1)
+                for other in systems
+                if other is not system
+            },
+            "sentences_per_s": speed,
+            "ms_median": middle,
+            "ms_p99": slow,
+            "curve": [(point.seconds, point.f1) for point in system.curve],
+        }
+        for system, speed, (middle, slow) in zip(systems, speeds, times, strict=True)
+    ]
+
+
+def show(rows: list[dict[str, object]]) -> None:
+    print(f"{'system':17} {'F1':>6} {'train s':>8} {'sent./s':>8} {'ms p50':>7} {'ms p99':>7}")
+    for row in rows:
+        print(
+            f"{row['system']:17} {row['f1']:6.2f} {row['train_s']:8.0f} {row['sentences_per_s']:8.0f} "
+            f"{row['ms_median']:7.2f} {row['ms_p99']:7.2f}"
+        )
+    best = rows[-1]
+    for row in rows:
+        needed = row["s_to_f1_of"]
+        assert isinstance(needed, dict)
+        for other, seconds in needed.items():
+            reached = "never" if seconds is None else f"{seconds:.0f} s"
+            print(f"{row['system']} reached the F1 of {other}: {reached}")
+    for row in rows[:-1]:
+        ratio = float(str(best["sentences_per_s"])) / float(str(row["sentences_per_s"]))
+        print(
+            f"{best['system']} tags {ratio:.2f} × as many sentences per second as {row['system']}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--minutes", type=float, default=10.0, help="of training for Flair")
+    parser.add_argument("--sentences", type=int, help="only so many of the training data")
+    parser.add_argument("--repeats", type=int, default=5, help="of tagging the test set")
+    parser.add_argument("--calls", type=int, default=500, help="to tag one sentence")
+    systems = ["crfsuite", "flair", "ours"]
+    parser.add_argument("--systems", nargs="+", default=systems, choices=systems)
+    options = parser.parse_args()
+    for name in options.systems:
+        if name in PACKAGES and find_spec(PACKAGES[name]) is None:
+            sys.exit(f"{name} is not installed: pip install flair python-crfsuite, or leave it out")
+    if "ELMAN_DATA" not in os.environ:
+        sys.exit("ELMAN_DATA is not set: export ELMAN_DATA=FOLDER, which holds conll2000-chunking")
+    rows = measure(options)
+    if options.json:
+        json.dump({"threads": options.threads, "results": rows}, sys.stdout)
+    else:
+        show(rows)
+
+
+if __name__ == "__main__":
+    main()

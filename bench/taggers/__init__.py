@@ -1,0 +1,62 @@
+"""The systems that bench/tag.py compares: each is trained by its own file and becomes a ``Trained``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elman.learning.examples import split
+from elman.metrics import span_scores
+from elman.tasks.tagger import Data, Example, read
+from elman.text.spans import Span, spans
+
+Words = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """CoNLL-2000: the tags of an example are its parts of speech and its chunks."""
+
+    path: Path  # all of the training data as one file of columns
+    train: list[Example]  # without the tenth that our command holds out
+    held: list[Example]  # that tenth: it chooses Flair's weights, too
+    test: list[Example]
+
+    def f1(self, found: Sequence[Sequence[Span]]) -> float:
+        """Chunk F1 on the test set."""
+        return span_scores([spans(e.tags[1]) for e in self.test], found).overall.f1
+
+
+@dataclass(frozen=True)
+class Point:
+    """What would have been delivered had training ended after so many seconds."""
+
+    seconds: float
+    f1: float
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A system with its test F1 over time; ``predict`` is the call that a user makes and that is timed."""
+
+    name: str
+    curve: list[Point]  # the last is the finished model
+    predict: Callable[[Sequence[Example]], Any]
+    found: Callable[[Any], list[list[Span]]]  # from what ``predict`` returns
+
+    def seconds_to(self, f1: float) -> float | None:
+        """How long it took to be as good; None if it never was."""
+        return next((point.seconds for point in self.curve if point.f1 >= f1), None)
+
+
+def conll2000(source: Path, folder: Path, sentences: int | None) -> Corpus:
+    """The corpus, with only the first sentences of its training data if a number is given."""
+    columns = Data(column="2,3")
+    train, test = (list(read(columns, str(source / f"{n}.txt.gz"))) for n in ("train", "test"))
+    path = folder / "train.txt"
+    rows = ("\n".join(map(" ".join, zip(e.words, *e.tags, strict=True))) for e in train[:sentences])
+    path.write_text("\n\n".join(rows) + "\n", encoding="utf-8")
+    part, held = split(Data(column="2,3", train=str(path)), read)
+    return Corpus(path, part, held, test)

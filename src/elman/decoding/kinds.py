@@ -1,0 +1,33 @@
+"""The kinds of functions that decoding is made of.
+
+A step reads a token and says what may follow; a policy chooses what does follow; a constraint forbids
+some of it; a stop says which rows have ended. Each is a plain function or a small frozen dataclass.
+
+The state that a step takes and returns holds what changes, one row for each sequence: a beam copies and drops
+rows of it at every step. What never changes (the states of an encoder) stays with the step itself; a leaf
+(B,) of the state says which row of it each sequence belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from torch import Tensor
+
+from elman.state import S
+
+PADDING = 0  # what finished rows hold and are fed: the id of padding in every vocabulary
+
+
+class Written(NamedTuple):
+    """What has been written so far, without the first input."""
+
+    tokens: Tensor  # (B, t)
+    sentence: Tensor  # (B,) the row of the original batch that each continues: beams come and go
+
+
+Step = Callable[[S, Tensor], tuple[S, Tensor]]  # state, tokens (B,) -> state, logits (B, V)
+Policy = Callable[[int, Tensor], Tensor]  # position, logits (B, V) -> tokens (B,)
+Constraint = Callable[[Written, Tensor], Tensor]  # logits (B, V) -> logits, -inf where forbidden
+Stop = Callable[[Written], Tensor]  # (B,) true where the last token written is the end

@@ -1,0 +1,80 @@
+"""When a row has ended. The token at which a stop says so is the last of its row."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from elman.decoding.kinds import Stop, Written
+from elman.shapes import Bool, Int, Tensor
+
+
+@dataclass(frozen=True)
+class AtTokens:
+    """At any of these tokens: ``AtTokens((EOS,))``; without one, never."""
+
+    tokens: tuple[int, ...]
+
+    def __call__(self, written: Written) -> Bool[Tensor, " B"]:
+        last = written.tokens[:, -1]
+        ended = torch.zeros_like(last, dtype=torch.bool)
+        for token in self.tokens:  # comparing with numbers needs no copy to the device
+            ended = ended | (last == token)
+        return ended
+
+
+@dataclass(frozen=True)
+class AtStrings:
+    """Once the text of a row holds any of these strings, be it across tokens."""
+
+    strings: tuple[str, ...]
+    decode: Callable[[Sequence[int]], str]
+
+    def __call__(self, written: Written) -> Bool[Tensor, " B"]:
+        texts = [self.decode(row) for row in written.tokens.tolist()]
+        ended = [any(string in text for string in self.strings) for text in texts]
+        return torch.tensor(ended, dtype=torch.bool, device=written.tokens.device)
+
+
+@dataclass(frozen=True)
+class AtLengths:
+    """After a number of tokens that each sentence of the batch has of its own: one tag a word."""
+
+    lengths: Int[Tensor, " B"]
+
+    def __call__(self, written: Written) -> Bool[Tensor, " N"]:
+        lengths = self.lengths.to(written.sentence.device)[written.sentence]
+        return lengths <= written.tokens.shape[1]
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """All rows, at the first token after ``clock`` has come to ``at`` (seconds); see `within`."""
+
+    at: float
+    clock: Callable[[], float]
+
+    def __call__(self, written: Written) -> Bool[Tensor, " B"]:
+        late = self.clock() >= self.at
+        return torch.full_like(written.sentence, late, dtype=torch.bool)
+
+
+def within(seconds: float, clock: Callable[[], float] = time.monotonic) -> Deadline:
+    """The deadline that lies so many seconds after now."""
+    return Deadline(clock() + seconds, clock)
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """At whichever of several stops comes first."""
+
+    stops: tuple[Stop, ...]
+
+    def __call__(self, written: Written) -> Bool[Tensor, " B"]:
+        ended = torch.zeros_like(written.sentence, dtype=torch.bool)
+        for stop in self.stops:
+            ended = ended | stop(written)
+        return ended

@@ -1,0 +1,87 @@
+"""A chain of tags and the score of a path through it.
+
+A chain is framed by one more tag, the boundary, numbered Y: a path leaves it at the first token (begin),
+returns to it after the last (end), and stays there through the padding at no cost. So the first step, the
+last one, the padding and the empty sequence are steps like all others. L = T + 1 places, Z = Y + 1 tags.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch.nn.functional import pad
+
+from elman.errors import ModelError
+from elman.shapes import Bool, Float, Int, Tensor
+
+# Finite, so that no difference of two of them is NaN; nothing that is allowed comes near it.
+FORBIDDEN = -1e30
+
+
+class Chain(NamedTuple):
+    """The score of each tag at each place (B, L, Z) and of each move from a tag to the next (Z, Z)."""
+
+    xs: Tensor
+    moves: Tensor
+
+
+def square(step: Tensor, begin: Tensor, end: Tensor, stay: float) -> Tensor:
+    """All moves (from, to) in one matrix, whose last row and column are the boundary's."""
+    corner = torch.cat([end, end.new_full((1,), stay)])
+    return torch.cat([torch.cat([step, begin[None]]), corner[:, None]], 1)
+
+
+def frame(scores: Tensor, mask: Tensor, moves: Float[Tensor, "Z Z"]) -> Chain:
+    """The chain of these scores: padding, and the place after the last token, hold the boundary only."""
+    tags = len(moves) - 1
+    if scores.dim() != 3 or scores.shape[2] != tags:
+        raise ModelError(f"scores must be (batch, time, {tags} tags), got {tuple(scores.shape)}")
+    if mask.dtype != torch.bool or mask.shape != scores.shape[:2]:
+        expected, given = tuple(scores.shape[:2]), tuple(mask.shape)
+        raise ModelError(f"mask must be bool {expected} like scores, got {mask.dtype} {given}")
+    dtype = torch.promote_types(torch.promote_types(scores.dtype, moves.dtype), torch.float32)
+    boundary = torch.arange(tags + 1, device=mask.device) == tags
+    possible = boundary != pad(mask, (0, 1))[..., None]
+    xs = pad(scores.to(dtype), (0, 1, 0, 1)).masked_fill(~possible, FORBIDDEN)
+    return Chain(xs, moves.to(dtype))
+
+
+def framed(tags: Int[Tensor, "B T K"], mask: Bool[Tensor, "B T"], boundary: int) -> Tensor:
+    """Paths (B, L, K) as they run through a chain."""
+    return pad(tags.masked_fill(~mask[..., None], boundary), (0, 0, 0, 1), value=boundary)
+
+
+def path_scores(chain: Chain, paths: Int[Tensor, "B L K"]) -> Tensor:
+    """Σ_i xs_i(y_i) + moves(y_{i-1}, y_i) of each path (B, K), summed in float64."""
+    before = pad(paths[:, :-1], (0, 0, 1, 0), value=len(chain.moves) - 1)
+    steps = chain.xs.gather(2, paths) + chain.moves[before, paths]
+    return steps.sum(1, dtype=torch.float64)
+
+
+def where_possible(score: Tensor, value: Tensor) -> Tensor:
+    """``value``, but -inf where the score says that something forbidden was done."""
+    return value.masked_fill(score < FORBIDDEN / 2, -torch.inf)
+
+
+def require_paths(score: Float[Tensor, " B"], mask: Bool[Tensor, "B T"]) -> None:
+    """An error where even the best path, or all together, did something forbidden."""
+    none = score < FORBIDDEN / 2
+    if none.any():
+        length = int(mask[none].sum(1)[0])
+        raise ModelError(f"the constraints allow no sequence of {length} tags")
+
+
+def unframed(paths: Tensor, mask: Tensor) -> Tensor:
+    """Paths (…, L) without their last place, the boundary, and with zeros where the mask is false."""
+    return paths[..., :-1].masked_fill(~mask, 0)
+
+
+def require_spans(spans: Int[Tensor, "N 3"], mask: Bool[Tensor, "B T"]) -> None:
+    """An error for a span (row, start, stop) that is empty or leaves its sequence."""
+    row, start, stop = spans.unbind(1)
+    wrong = (start < 0) | (start >= stop) | (stop > mask.sum(1)[row])
+    if wrong.any():
+        row, start, stop = spans[wrong][0].tolist()
+        length = int(mask[row].sum())
+        raise ModelError(f"no span [{start}, {stop}) in row {row}, which has {length} tokens")

@@ -1,0 +1,95 @@
+"""From a state to the next token: softmax over the vocabulary, its rows tied to the embedding or its own."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import nn
+
+from elman.errors import ModelError
+from elman.layers.cross_entropy import linear_cross_entropy, linear_nats
+from elman.layers.embedding import Embedding
+from elman.shapes import Float, Int, Tensor
+
+
+@runtime_checkable
+class Output(Protocol):
+    """A distribution over the vocabulary for every state."""
+
+    def logits(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
+        """Scores whose softmax is the distribution."""
+
+    def log_probabilities(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
+        """The logarithms of all probabilities."""
+
+    def nats(self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> Float[Tensor, "*N"]:
+        """What each target costs: -log of its probability."""
+
+    def loss(
+        self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"], weights: Tensor | None = None
+    ) -> Float[Tensor, ""]:
+        """The mean of what is trained on, in nats; ``weights`` (*N), such as a mask, say what counts."""
+
+
+class Softmax(nn.Module):
+    """y = softmax(W h + b), exact at any size; with ``tied`` W is the embedding E (Press & Wolf 2017).
+
+    Where h has another size than the rows of E, a matrix P comes between: y = softmax(E P h + b). The tied
+    weights stay the embedding's: they are stored and counted there, once. ``smoothing`` is that of the
+    labels, in training only.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        vocabulary: int,
+        tied: nn.Parameter | Embedding | None = None,
+        *,
+        smoothing: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.smoothing = smoothing
+        self.b = nn.Parameter(torch.zeros(vocabulary))
+        if tied is None:
+            self.own = nn.Parameter(torch.randn(vocabulary, size) * Embedding.spread)
+        rows = tied.E.weight if isinstance(tied, Embedding) else tied
+        # In a tuple, lest the module register as its own what the embedding has already.
+        self._tied = () if rows is None else (rows,)
+        if len(self.W) != vocabulary:
+            raise ModelError(
+                f"an embedding of {len(self.W)} tokens cannot be tied to a vocabulary of {vocabulary}"
+            )
+        width = self.W.shape[1]
+        self.P = nn.Identity() if size == width else nn.Linear(size, width, bias=False)
+
+    @property
+    def W(self) -> Float[Tensor, "V E"]:
+        """A row for each token."""
+        return self._tied[0] if self._tied else self.own
+
+    def logits(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
+        return nn.functional.linear(self.P(h), self.W, self.b)
+
+    def log_probabilities(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
+        return self.logits(h).log_softmax(-1)
+
+    def nats(self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> Float[Tensor, "*N"]:
+        nats = linear_nats(self._rows(h), self.W, self.b, targets.flatten())
+        return nats.view(targets.shape)
+
+    def loss(
+        self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"], weights: Tensor | None = None
+    ) -> Float[Tensor, ""]:
+        return linear_cross_entropy(
+            self._rows(h),
+            self.W,
+            self.b,
+            targets.flatten(),
+            weights=None if weights is None else weights.flatten(),
+            smoothing=self.smoothing if self.training else 0.0,
+        )
+
+    def _rows(self, h: Tensor) -> Tensor:
+        rows: Tensor = self.P(h).flatten(end_dim=-2)
+        return rows

@@ -1,0 +1,75 @@
+"""Everything that a training run depends on; a TOML file, ``--set`` and flags say these names."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from elman import config
+from elman.errors import ConfigError
+from elman.tasks import classifier, tagger
+from elman.tasks.settings import Tokens
+from elman.training.settings import Settings
+
+
+@dataclass(frozen=True)
+class ClassifierRecipe:
+    """A label for a text."""
+
+    task: Literal["classifier"] = "classifier"
+    data: classifier.Data = field(default_factory=classifier.Data)
+    tokens: Tokens = field(default_factory=Tokens)
+    model: classifier.Model = field(default_factory=classifier.Model)
+    training: Settings = field(default_factory=lambda: Settings(lr=2e-3, epochs=15, patience=4))
+    tensorboard: bool = False
+
+
+@dataclass(frozen=True)
+class TaggerRecipe:
+    """A tag for each word."""
+
+    task: Literal["tagger"] = "tagger"
+    data: tagger.Data = field(default_factory=tagger.Data)
+    tokens: Tokens = field(default_factory=lambda: Tokens(lower=True, digits=True))
+    model: tagger.Model = field(default_factory=tagger.Model)
+    training: Settings = field(default_factory=lambda: Settings(lr=2e-3, epochs=20, patience=4))
+    tensorboard: bool = False
+
+
+Recipe = ClassifierRecipe | TaggerRecipe
+
+
+def read(path: str | Path, overrides: Iterable[str] = ()) -> Recipe:
+    """The recipe in a TOML file, with ``a.b=c`` overrides applied."""
+    return cast(Recipe, config.read(cast(Any, Recipe), path, overrides))
+
+
+def build(data: Mapping[str, object]) -> Recipe:
+    """A recipe from plain data."""
+    return cast(Recipe, config.build(cast(Any, Recipe), data))
+
+
+def found(recipe: Recipe) -> Recipe:
+    """The recipe with variables in its paths replaced by what they stand for."""
+    files = {name: _expand(getattr(recipe.data, name)) for name in ("train", "valid", "test")}
+    changed: dict[str, Any] = {
+        "data": replace(recipe.data, **files),
+        "model": replace(recipe.model, vectors=_expand(recipe.model.vectors)),
+    }
+    return replace(recipe, **changed)
+
+
+def _expand(path: Any) -> Any:
+    if isinstance(path, tuple):
+        return tuple(_expand(p) for p in path)
+    expanded = os.path.expandvars(path)
+    unset = re.match(r"\$\{?(\w+)", expanded)
+    if unset:
+        raise ConfigError(
+            f"{path} begins with ${unset[1]}, which is not set: export {unset[1]}=FOLDER"
+        )
+    return expanded

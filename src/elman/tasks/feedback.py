@@ -1,0 +1,156 @@
+"""Tags fed back: p(t | w) = Π_i p(t_i | w, t_{<i}), the tag of the word before enters the cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy, one_hot, pad
+
+from elman.cells import Cell
+from elman.decoding import AtLengths, Beam, Greedy, Hypothesis, Mixed, Step, Written, unroll
+from elman.layers.crf import Constraints, Paths
+from elman.layers.rnn import RNN
+from elman.shapes import Bool, Float, Int, Tensor
+from elman.state import State
+
+
+class FeedbackHead(nn.Module):
+    """s_i = R(s_{i-1}, [y_i ; T t_{i-1}]),  p(t_i | w, t_{<i}) = softmax(V s_i).
+
+    In training the tag before is the right one with probability ``forcing`` (teacher forcing), else the
+    model's own. Answers are found by a beam; marginals are those of its hypotheses, weighed by probability.
+    """
+
+    def __init__(
+        self,
+        cell: Cell[Any],
+        tags: int,
+        allowed: Constraints | None,
+        *,
+        features: int,
+        forcing: float,
+        beam: int,
+    ) -> None:
+        super().__init__()
+        self.tags, self.allowed, self.forcing, self.beam = tags, allowed, forcing, beam
+        self.T = nn.Embedding(tags + 1, features)  # the last row stands before the first tag
+        self.read = RNN(cell)
+        self.emit = nn.Linear(cell.output_size, tags)
+
+    def loss(
+        self, ys: Float[Tensor, "B T H"], tags: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"]
+    ) -> Float[Tensor, " B"]:
+        forced = not self.training or self.forcing == 1
+        logits = self._forced(ys, tags, mask) if forced else self._mixed(ys, tags, mask)
+        each = cross_entropy(logits.float().transpose(1, 2), tags, reduction="none")
+        return each.masked_fill(~mask, 0).sum(1)
+
+    def _forced(self, ys: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+        """Logits after the right tags: all steps at once."""
+        before = pad(tags, (1, 0), value=self.tags)[:, :-1]
+        hs, _ = self.read(torch.cat([ys, self.T(before)], -1), mask)
+        logits: Tensor = self.emit(hs)
+        return logits
+
+    def _mixed(self, ys: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+        """Logits after tags of which some are right and others the model's own: step by step."""
+        policy = Mixed(tags, self.forcing, Greedy(), torch.default_generator)
+        turns = unroll(
+            self._step(ys),
+            self._begin(ys),
+            policy,
+            start=tags.new_full((len(tags),), self.tags),
+            stop=AtLengths(mask.sum(1)),
+            limit=tags.shape[1],
+        )
+        return torch.stack([turn.logits for turn in turns], 1)
+
+    def _begin(self, ys: Tensor) -> State:
+        row = torch.arange(len(ys), device=ys.device)
+        return State(s=self.read.cell.initial(ys), place=torch.zeros_like(row), row=row)
+
+    def _step(self, ys: Tensor) -> Step[State]:
+        cell = self.read.cell
+
+        def step(state: State, tags: Tensor) -> tuple[State, Tensor]:
+            here = state.place.clamp(max=ys.shape[1] - 1)
+            x = torch.cat([ys[state.row, here], self.T(tags)], -1)
+            s = cell.step(state.s, cell.project(x))
+            return State(s=s, place=state.place + 1, row=state.row), self.emit(cell.output(s))
+
+        return step
+
+    @torch.no_grad()
+    def n_best(self, ys: Float[Tensor, "B T H"], mask: Bool[Tensor, "B T"], n: int) -> Paths:
+        lengths = mask.sum(1)
+        tags = lengths.new_zeros(len(ys), n, ys.shape[1])
+        scores = ys.new_full((len(ys), n), -torch.inf)
+        scores[lengths == 0, 0] = 0  # without words there is one path, the empty one
+        (some,) = lengths.nonzero(as_tuple=True)
+        if not len(some):
+            return Paths(tags, scores)
+        found = self._search(ys[some], lengths[some], n)
+        for row, hypotheses in zip(some.tolist(), found, strict=True):
+            for rank, hypothesis in enumerate(hypotheses):
+                tags[row, rank, : len(hypothesis.tokens)] = torch.tensor(hypothesis.tokens)
+                scores[row, rank] = hypothesis.score
+        return Paths(tags, scores)
+
+    def _search(self, ys: Tensor, lengths: Tensor, n: int) -> list[list[Hypothesis]]:
+        legal = () if self.allowed is None else (Legal(self.allowed, lengths),)
+        beam = Beam(width=max(n, self.beam), alpha=0, narrow=False, n_best=n)
+        return beam(
+            self._step(ys),
+            self._begin(ys),
+            start=lengths.new_full((len(ys),), self.tags),
+            stop=AtLengths(lengths),
+            limit=ys.shape[1],
+            constraints=legal,
+        )
+
+    def best(self, ys: Float[Tensor, "B T H"], mask: Bool[Tensor, "B T"]) -> Int[Tensor, "B T"]:
+        return self.n_best(ys, mask, 1).tags[:, 0]
+
+    def marginals(
+        self, ys: Float[Tensor, "B T H"], mask: Bool[Tensor, "B T"]
+    ) -> Float[Tensor, "B T Y"]:
+        paths = self.n_best(ys, mask, self.beam)
+        weights = paths.scores.softmax(1)[:, :, None, None]
+        return (weights * one_hot(paths.tags, self.tags)).sum(1) * mask[..., None]
+
+    def pieces(
+        self,
+        ys: Float[Tensor, "B T H"],
+        mask: Bool[Tensor, "B T"],
+        tags: Int[Tensor, "R T"],
+        of: Int[Tensor, " R"],
+        spans: Int[Tensor, "N 3"],
+    ) -> Float[Tensor, " N"]:
+        paths = self.n_best(ys, mask, self.beam)
+        row, start, stop = spans.unbind(1)
+        place = torch.arange(tags.shape[1], device=tags.device)
+        outside = (place < start[:, None]) | (place >= stop[:, None])
+        agree = ((paths.tags[of[row]] == tags[row][:, None]) | outside[:, None]).all(2)
+        return (paths.scores.softmax(1)[of[row]] * agree).sum(1).log()
+
+
+@dataclass(frozen=True)
+class Legal:
+    """Only tags that a scheme lets follow the one before, in sentences of these lengths."""
+
+    allowed: Constraints
+    lengths: Int[Tensor, " B"]
+
+    def __call__(self, written: Written, logits: Float[Tensor, "N Y"]) -> Float[Tensor, "N Y"]:
+        position = written.tokens.shape[1]
+        begin, step, end = (
+            part.to(logits.device)
+            for part in (self.allowed.begin, self.allowed.step, self.allowed.end)
+        )
+        legal = step[written.tokens[:, -1]] if position else begin.expand_as(logits)
+        last = self.lengths[written.sentence] <= position + 1
+        legal = legal & (end | ~last[:, None])
+        return logits.masked_fill(~legal, -torch.inf)

@@ -1,0 +1,234 @@
+"""Words to what a network sees of them; how they are cut, known and spelled is kept in the model folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from elman.errors import ConfigError, ModelError
+from elman.layers.characters import CHARACTERS
+from elman.layers.dropout import WordDropout
+from elman.layers.embedding import Embedding, OneHot, Pretrained, PretrainedEmbedding
+from elman.layers.words import WordLayer, Words
+from elman.shapes import Tensor
+from elman.tasks.settings import positive, share
+from elman.text import codec
+from elman.text.batching import pad
+from elman.text.codec import Codec, TokenCodec
+from elman.text.spelling import Spelling
+from elman.text.stored import distinct_strings, read_json, write_json
+from elman.text.tokenizers import WORDS
+from elman.text.vectors import Coverage, read_vectors
+from elman.text.vocab import PAD, UNK, Vocab
+
+
+@dataclass(frozen=True)
+class WordModel:
+    """What x_i is made of."""
+
+    embedding: int = 100  # features of a trained embedding
+    vectors: str = ""  # a file of pretrained ones, which take its place
+    vector_words: int = 100_000  # how many words of the file are known beyond the training data's
+    frozen: bool = False  # leave the vectors as they are
+    beside: bool = False  # keep the trained embedding, too
+    characters: Literal["", "cnn", "lstm"] = ""  # what reads the characters of a word
+    character_size: int = 30  # features of a character
+    character_hidden: int = 50  # filters, or units of each direction
+    casing: bool = False  # lower, UPPER, Title, digits, …
+    affixes: int = 0  # prefixes and suffixes of up to so many letters
+    word_dropout: float = 0.05
+
+    def __post_init__(self) -> None:
+        for name in ("embedding", "character_size", "character_hidden"):
+            positive(name, getattr(self, name))
+        for name in ("vector_words", "affixes"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name} is {getattr(self, name)}; it must be at least 0")
+        share("word_dropout", self.word_dropout)
+        if self.beside and not self.vectors:
+            raise ConfigError("beside is true, but no vectors are given to stand beside")
+
+    @property
+    def spelled(self) -> bool:
+        return bool(self.characters or self.casing or self.affixes)
+
+
+FURTHER = "further.json"  # in a model folder: words that only the file of vectors had
+
+Row = npt.NDArray[np.int32]
+
+
+class Forms(NamedTuple):
+    """The different words of some data; the first is the padding."""
+
+    ids: npt.NDArray[np.int64]  # (N,)
+    features: npt.NDArray[np.int64]  # (N, F)
+    characters: npt.NDArray[np.int64]  # (N, C)
+
+
+@dataclass
+class Lexicon:
+    """The words a model knows, and how it spells them."""
+
+    codec: Codec
+    spelling: Spelling | None = None
+    vectors: Pretrained | None = None  # what the embedding begins with
+    coverage: Coverage | None = None
+    further: int = 0  # the last so many ids are of words that only the file of vectors has
+
+    @classmethod
+    def learn(cls, model: WordModel, words: Codec, counts: Mapping[str, int]) -> Lexicon:
+        """What the words of the training data need, given how often each occurs as it is written."""
+        made = cls(words)
+        if model.spelled:
+            if not _of_words(words):
+                raise ConfigError(
+                    "only words are spelled: leave out characters, casing and affixes"
+                )
+            made.spelling = Spelling.learn(counts, affixes=model.affixes)
+        if model.vectors:
+            made._read(model, counts)
+        return made
+
+    def _read(self, model: WordModel, counts: Mapping[str, int]) -> None:
+        known = len(self.codec.items)
+        fold = self.codec.tokenizer.fold if isinstance(self.codec, TokenCodec) else str
+        found = read_vectors(
+            model.vectors,
+            self.codec.items,
+            further=model.vector_words if _of_words(self.codec) else 0,
+            also=lambda word: fold(word) == word,
+        )
+        if isinstance(self.codec, TokenCodec):
+            self.codec = self.codec.extended(found.further)
+            self.further = len(found.further)
+        index = {token: i for i, token in enumerate(self.codec.items)}
+        occurring = np.zeros(len(index), np.int64)
+        for word, count in counts.items():
+            occurring[index.get(fold(word), UNK)] += count
+        self.coverage = found.coverage(occurring)
+        trained = torch.arange(len(found.found)) < (0 if model.frozen else known)
+        matrix, present = torch.from_numpy(found.matrix), torch.from_numpy(found.found)
+        self.vectors = Pretrained(matrix, present, trained)
+
+    @classmethod
+    def load(cls, model: WordModel, folder: Path, weights: Mapping[str, Tensor]) -> Lexicon:
+        """The lexicon that ``save`` wrote; the shape of its vectors is told by the weights."""
+        made = cls(codec.load(folder))
+        if model.spelled:
+            made.spelling = Spelling.load(folder / "spelling.json")
+        if model.vectors:
+            further = distinct_strings(read_json(folder / FURTHER), folder / FURTHER)
+            if isinstance(made.codec, TokenCodec):
+                made.codec, made.further = made.codec.extended(further), len(further)
+            own, given, trained = (
+                weights[f"words.embed.0.{name}"] for name in ("own", "given", "trained")
+            )
+            if trained.shape != (len(made.codec.items), 1) or trained.dtype is not torch.bool:
+                raise ModelError(
+                    f"{folder}: {FURTHER} and model.safetensors disagree on how many words there are"
+                )
+            made.vectors = Pretrained.like(own, given, trained)
+        return made
+
+    def adopt(self, folder: Path) -> None:
+        """Take the codec that was stored, if it is of the same data."""
+        stored, further = codec.load(folder), self._further()
+        if len(stored.items) + len(further) != len(self.codec.items):
+            raise ModelError(f"{folder} was trained on other data: its vocabulary differs")
+        self.codec = stored.extended(further) if isinstance(stored, TokenCodec) else stored
+
+    def _further(self) -> tuple[str, ...]:
+        return self.codec.items[len(self.codec.items) - self.further :]
+
+    def save(self, folder: Path) -> None:
+        for name in (
+            "vocab.json",
+            "tokenizer.json",
+            "spelling.json",
+            FURTHER,
+        ):  # of an earlier model
+            (folder / name).unlink(missing_ok=True)
+        if self.vectors is not None:
+            write_json(folder / FURTHER, self._further())
+        known = self.codec
+        if isinstance(known, TokenCodec):
+            items = known.items[: len(known.items) - self.further]
+            known = TokenCodec(known.tokenizer, Vocab(items))
+        known.save(folder)
+        if self.spelling:
+            self.spelling.save(folder / "spelling.json")
+
+    def layer(self, model: WordModel, *, one_hot: bool = False) -> WordLayer:
+        """The layer that reads these words."""
+        known = len(self.codec.items) - self.further
+        embeddings: list[Embedding | OneHot | PretrainedEmbedding] = []
+        if self.vectors is not None:
+            embeddings.append(PretrainedEmbedding(self.vectors))
+        if self.vectors is None or model.beside:
+            embeddings.append(OneHot(known) if one_hot else Embedding(known, model.embedding))
+        characters = None
+        features: tuple[int, ...] = ()
+        if self.spelling:
+            features = self.spelling.sizes if model.casing else self.spelling.sizes[:-1]
+            if model.characters:
+                make = CHARACTERS[model.characters]
+                alphabet = len(self.spelling.alphabet)
+                characters = make(alphabet, model.character_size, model.character_hidden)
+        return WordLayer(embeddings, characters, features, WordDropout(model.word_dropout, UNK))
+
+    def seen(self, forms: Forms) -> npt.NDArray[np.bool_]:
+        """Which of the forms are in the vocabulary of the training data (N,)."""
+        known = len(self.codec.items) - self.further
+        return np.asarray((forms.ids != UNK) & (forms.ids < known))
+
+    def texts(self, texts: Iterable[str]) -> tuple[list[Row], Forms]:
+        """Texts, cut into tokens, as rows of numbers of forms."""
+        if isinstance(self.codec, TokenCodec) and self.spelling:
+            return self.sentences(map(self.codec.tokenizer.cut, texts))
+        rows = [np.asarray(self.codec.encode(text), np.int32) for text in texts]
+        none = np.zeros((len(self.codec.items), 0), np.int64)
+        return rows, Forms(np.arange(len(self.codec.items)), none, none)
+
+    def sentences(self, sentences: Iterable[Sequence[str]]) -> tuple[list[Row], Forms]:
+        """Sentences of words as rows of numbers of forms."""
+        assert isinstance(self.codec, TokenCodec)
+        numbers = {"": 0}
+        rows = [
+            np.array([numbers.setdefault(word, len(numbers)) for word in sentence], np.int32)
+            for sentence in sentences
+        ]
+        words = list(numbers)
+        ids = np.array(self.codec.ids(words), np.int64)
+        ids[0] = PAD
+        features = characters = np.zeros((len(words), 0), np.int64)
+        if self.spelling:
+            features, characters = self.spelling.features(words), self.spelling.characters(words)
+            features[0] = PAD
+        return rows, Forms(ids, features, characters)
+
+
+def _of_words(known: Codec) -> bool:
+    """Whether its tokens are words as they are written."""
+    return isinstance(known, TokenCodec) and known.tokenizer.kind in WORDS
+
+
+def side_by_side(rows: Sequence[Row], forms: Forms) -> Words:
+    """Rows side by side, padded, with the spelling of each word that is among them."""
+    places, mask = pad([row.tolist() for row in rows])
+    used, place = np.unique(places.numpy(), return_inverse=True)
+    characters = forms.characters[used]
+    longest = int((characters != 0).any(0).sum())
+    return Words(
+        torch.from_numpy(forms.ids[places.numpy()]),
+        mask,
+        torch.from_numpy(forms.features[places.numpy()]),
+        torch.from_numpy(place.reshape(places.shape)),
+        torch.from_numpy(characters[:, :longest]),
+    )
