@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,8 +31,10 @@ from taggers import Corpus, Trained, conll2000, crfsuite, flair_bilstm, ours
 from elman.tasks.tagger import Example
 
 PACKAGES = {"crfsuite": "pycrfsuite", "flair": "flair"}
-SHORT = Example(tuple("He reckons the current account deficit will narrow to only".split()), ())
-POS = ("PRP", "VBZ", "DT", "JJ", "NN", "NN", "MD", "VB", "TO", "RB")
+SHORT = (
+    ("He", "reckons", "the", "current", "account", "deficit", "will", "narrow", "to", "only"),
+    ("PRP", "VBZ", "DT", "JJ", "NN", "NN", "MD", "VB", "TO", "RB"),
+)
 
 
 def trained(corpus: Corpus, options: argparse.Namespace) -> list[Trained]:
@@ -41,7 +44,7 @@ def trained(corpus: Corpus, options: argparse.Namespace) -> list[Trained]:
         "ours": [partial(ours.train, threads=options.threads)],
     }
     systems = []
-    for make in (make for name in options.systems for make in makers[name]):
+    for make in (make for name in makers if name in options.systems for make in makers[name]):
         with tempfile.TemporaryDirectory() as folder:
             system = make(corpus, Path(folder))
         point = system.curve[-1]
@@ -64,7 +67,8 @@ def sentences_per_second(
 
 def latency(systems: list[Trained], calls: int) -> list[tuple[float, float]]:
     """Milliseconds of one short sentence: median and 99th percentile; in turns of 50 calls."""
-    sentence = [SHORT._replace(tags=(POS, POS))]
+    words, pos = SHORT
+    sentence = [Example(words, (pos,))]
     times: list[list[float]] = [[] for _ in systems]
     while len(times[0]) < calls:
         for system, own in zip(systems, times, strict=True):
@@ -76,7 +80,21 @@ def latency(systems: list[Trained], calls: int) -> list[tuple[float, float]]:
     return [(median(own), quantiles(own, n=100)[98]) for own in times]
 
 
-def measure(options: argparse.Namespace) -> list[dict[str, object]]:
+@dataclass(frozen=True)
+class Row:
+    """What was measured of one system."""
+
+    system: str
+    f1: float
+    train_s: float
+    s_to_f1_of: dict[str, float | None]  # None: it never was as good
+    sentences_per_s: float
+    ms_median: float
+    ms_p99: float
+    curve: list[tuple[float, float]]  # seconds, F1
+
+
+def measure(options: argparse.Namespace) -> list[Row]:
     torch.set_num_threads(options.threads)
     source = Path(os.environ["ELMAN_DATA"]) / "conll2000-chunking"
     with tempfile.TemporaryDirectory() as folder:
@@ -86,43 +104,34 @@ def measure(options: argparse.Namespace) -> list[dict[str, object]]:
     torch.set_num_threads(1)
     times = latency(systems, options.calls)
     return [
-        {
-            "system": system.name,
-            "f1": system.curve[-1].f1,
-            "train_s": system.curve[-1].seconds,
-            "s_to_f1_of": {
-                other.name: system.seconds_to(other.curve[-1].f1)
-                for other in systems
-                if other is not system
-            },
-            "sentences_per_s": speed,
-            "ms_median": middle,
-            "ms_p99": slow,
-            "curve": [(point.seconds, point.f1) for point in system.curve],
-        }
-        for system, speed, (middle, slow) in zip(systems, speeds, times, strict=True)
+        Row(
+            system.name,
+            system.curve[-1].f1,
+            system.curve[-1].seconds,
+            {other.name: system.seconds_to(other.curve[-1].f1) for other in systems},
+            speed,
+            *own,
+            [(point.seconds, point.f1) for point in system.curve],
+        )
+        for system, speed, own in zip(systems, speeds, times, strict=True)
     ]
 
 
-def show(rows: list[dict[str, object]]) -> None:
+def show(rows: list[Row]) -> None:
     print(f"{'system':17} {'F1':>6} {'train s':>8} {'sent./s':>8} {'ms p50':>7} {'ms p99':>7}")
     for row in rows:
         print(
-            f"{row['system']:17} {row['f1']:6.2f} {row['train_s']:8.0f} {row['sentences_per_s']:8.0f} "
-            f"{row['ms_median']:7.2f} {row['ms_p99']:7.2f}"
+            f"{row.system:17} {row.f1:6.2f} {row.train_s:8.0f} {row.sentences_per_s:8.0f} "
+            f"{row.ms_median:7.2f} {row.ms_p99:7.2f}"
         )
-    best = rows[-1]
+    print("\nseconds to F1 of", *(f"{row.system:>17}" for row in rows))
     for row in rows:
-        needed = row["s_to_f1_of"]
-        assert isinstance(needed, dict)
-        for other, seconds in needed.items():
-            reached = "never" if seconds is None else f"{seconds:.0f} s"
-            print(f"{row['system']} reached the F1 of {other}: {reached}")
-    for row in rows[:-1]:
-        ratio = float(str(best["sentences_per_s"])) / float(str(row["sentences_per_s"]))
-        print(
-            f"{best['system']} tags {ratio:.2f} × as many sentences per second as {row['system']}"
-        )
+        cells = ("never" if s is None else f"{s:.0f}" for s in row.s_to_f1_of.values())
+        print(f"{row.system:16}", *(f"{cell:>17}" for cell in cells))
+    print("\nsentences per second, times those of", *(f"{row.system:>17}" for row in rows))
+    for row in rows:
+        ratios = (row.sentences_per_s / other.sentences_per_s for other in rows)
+        print(f"{row.system:36}", *(f"{ratio:17.2f}" for ratio in ratios))
 
 
 def main() -> None:
@@ -130,7 +139,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--minutes", type=float, default=10.0, help="of training for Flair")
-    parser.add_argument("--sentences", type=int, help="only so many of the training data")
+    parser.add_argument("--sentences", type=int, help="only so many to train and to test")
     parser.add_argument("--repeats", type=int, default=5, help="of tagging the test set")
     parser.add_argument("--calls", type=int, default=500, help="to tag one sentence")
     systems = ["crfsuite", "flair", "ours"]
@@ -143,7 +152,8 @@ def main() -> None:
         sys.exit("ELMAN_DATA is not set: export ELMAN_DATA=FOLDER, which holds conll2000-chunking")
     rows = measure(options)
     if options.json:
-        json.dump({"threads": options.threads, "results": rows}, sys.stdout)
+        results = [asdict(row) for row in rows]
+        json.dump({"threads": options.threads, "results": results}, sys.stdout)
     else:
         show(rows)
 

@@ -228,3 +228,27 @@ def test_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, dat
     path.write_bytes(data)
     with pytest.raises(ConfigError):
         read(Recipe, path)
+
+
+@dataclass(frozen=True)
+class Inner:
+    lr: float = 0.001
+    epochs: int = 10
+
+
+@dataclass(frozen=True)
+class Outer:
+    training: Inner = field(default_factory=lambda: Inner(lr=0.006))
+
+
+def test_a_table_leaves_the_defaults_of_its_place_to_what_it_does_not_say():
+    assert build(Outer, {"training": {"epochs": 3}}) == Outer(Inner(lr=0.006, epochs=3))
+
+
+def test_a_number_is_a_text_too_as_columns_are_named_or_numbered():
+    assert build(Column, override({}, "column=3")) == Column("3")
+
+
+@dataclass(frozen=True)
+class Column:
+    column: str = ""

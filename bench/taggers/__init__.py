@@ -52,11 +52,12 @@ class Trained:
 
 
 def conll2000(source: Path, folder: Path, sentences: int | None) -> Corpus:
-    """The corpus, with only the first sentences of its training data if a number is given."""
+    """The corpus, or only the first so many sentences of its training and of its test data."""
     columns = Data(column="2,3")
-    train, test = (list(read(columns, str(source / f"{n}.txt.gz"))) for n in ("train", "test"))
+    files = (str(source / f"{name}.txt.gz") for name in ("train", "test"))
+    train, test = (list(read(columns, file))[:sentences] for file in files)
     path = folder / "train.txt"
-    rows = ("\n".join(map(" ".join, zip(e.words, *e.tags, strict=True))) for e in train[:sentences])
+    rows = ("\n".join(map(" ".join, zip(e.words, *e.tags, strict=True))) for e in train)
     path.write_text("\n\n".join(rows) + "\n", encoding="utf-8")
     part, held = split(Data(column="2,3", train=str(path)), read)
     return Corpus(path, part, held, test)

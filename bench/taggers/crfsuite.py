@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from taggers import Corpus, Point, Trained
-
 from elman.tasks.tagger import Example
 from elman.text.spans import spans
+from taggers import Corpus, Point, Trained
 
 WINDOW = range(-2, 3)
 SETTINGS = {"c1": 1.0, "c2": 1e-3, "max_iterations": 50, "feature.possible_transitions": True}

@@ -8,16 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from taggers import Corpus, Point, Trained
-
 from elman.tasks.tagger import Example
 from elman.text.spans import Span, spans
+from taggers import Corpus, Point, Trained
 
 GOLD, GUESS = "chunk", "guess"
 
 
 def train(corpus: Corpus, folder: Path, minutes: float) -> Trained:
-    """At most the epoch in which so many minutes are over is finished; the best of the held-out tenth counts."""
+    """It ends with the epoch in which the minutes are over; the best weights on the held-out tenth count."""
     start = time.perf_counter()
     import flair
     from flair.data import Corpus as Data

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import cast
 
 from safetensors.torch import load_file
-from taggers import Corpus, Point, Trained
 
 import elman
 from elman.tasks.tagger import Example, Tagger
 from elman.text.spans import spans
 from elman.training.average import put
 from elman.training.run import CHECKPOINT
+from taggers import Corpus, Point, Trained
 
 
 def train(corpus: Corpus, folder: Path, threads: int) -> Trained:

@@ -13,7 +13,7 @@ import re
 import tomllib
 import types
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -132,6 +132,8 @@ def _scalar(kind: Any, value: Any, where: str) -> Any:
             return float(value)
     elif kind in _NAMES and type(value) is kind:
         return value
+    elif kind is str and type(value) is int:
+        return str(value)  # columns are named or numbered
     raise ConfigError(f"{where} is {value!r}; expected {_expected(kind)}")
 
 
@@ -202,11 +204,21 @@ def _dataclass(cls: Any, value: Any, where: str) -> Any:
             raise ConfigError(
                 f"missing key {_join(where, name)!r}; expected {_expected(hints[name])}"
             )
-    values = {key: _value(hints[key], item, _join(where, key)) for key, item in value.items()}
+    values = {
+        key: _value(hints[key], _completed(hints[key], known[key], item), _join(where, key))
+        for key, item in value.items()
+    }
     try:
         return cls(**values)
     except ConfigError as error:
         raise ConfigError(_join(where, str(error))) from None
+
+
+def _completed(kind: Any, field: Field[Any], value: Any) -> Any:
+    """A table with what it leaves out taken from the defaults that stand in its place without it."""
+    if is_dataclass(kind) and field.default_factory is not MISSING and isinstance(value, Mapping):
+        return {**plain(field.default_factory()), **value}
+    return value
 
 
 def _suggestion(key: str, hints: Mapping[str, Any], known: Iterable[str]) -> str:

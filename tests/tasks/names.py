@@ -5,6 +5,7 @@ from pathlib import Path
 
 import torch
 
+from elman.layers.embedding import Embedding
 from elman.tasks.settings import Tokens
 from elman.tasks.tagger import Example, Model, Tagger
 from elman.text.spans import Span, write
@@ -22,8 +23,13 @@ PHRASES = (
 POS = {"the": "DET", "saw": "VERB", "in": "ADP"}  # all others are nouns
 
 TINY = {
-    **{"hidden": 8, "embedding": 8, "dropout": 0.0, "word_dropout": 0.0, "characters": ""},
-    **{"tag_size": 4, "casing": False},
+    "hidden": 8,
+    "embedding": 8,
+    "dropout": 0.0,
+    "word_dropout": 0.0,
+    "characters": "",
+    "casing": False,
+    "tag_size": 4,
 }
 OUTPUTS = ("softmax", "crf", "feedback")
 
@@ -79,6 +85,9 @@ def fresh(
     made = Tagger.fresh(model, tokens, examples(count, 0, scheme, columns))
     for weight in made.net.parameters():
         torch.nn.init.normal_(weight, std=0.7)
+    for layer in made.net.modules():
+        if isinstance(layer, Embedding):
+            layer.E.weight.data[0] = 0  # as padding is and stays
     made.net.eval()
     return made
 

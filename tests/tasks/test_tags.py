@@ -78,7 +78,11 @@ def test_pieces_of_a_span_add_up_to_its_probability(name, length, seed):
         expected = sum(q for q, one in zip(p, tags, strict=True) if span in spans(one))
         found = 0.0
         for sign, start, run in known.pieces(span, paths[chosen]):
-            through = [q for q, path in zip(p, paths, strict=True) if list(path[start : start + len(run)]) == run]
+            through = [
+                q
+                for q, path in zip(p, paths, strict=True)
+                if list(path[start : start + len(run)]) == run
+            ]
             found += sign * sum(through)
         assert found == pytest.approx(expected, abs=1e-12)
 

@@ -10,8 +10,11 @@ import click
 from elman import __version__
 from elman.cli.bench import bench
 from elman.cli.compare import compare
+from elman.cli.complete import complete
 from elman.cli.evaluate import evaluate
+from elman.cli.generate import generate
 from elman.cli.predict import predict
+from elman.cli.score import score
 from elman.cli.train import train
 from elman.errors import ElmanError
 
@@ -27,7 +30,7 @@ def elman() -> None:
     """
 
 
-for verb in (train, evaluate, predict, compare, bench):
+for verb in (train, evaluate, predict, generate, complete, score, compare, bench):
     elman.add_command(verb)
 
 

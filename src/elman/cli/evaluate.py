@@ -15,6 +15,7 @@ from elman.cli.terminal import on_device
 if TYPE_CHECKING:
     from elman.metrics import LabelScore
     from elman.tasks.classifier import Classifier
+    from elman.tasks.language_model import LanguageModel
     from elman.tasks.tagger import Tagger
 
 COUNTS = ("examples", "tokens", "sentences")
@@ -31,14 +32,23 @@ COUNTS = ("examples", "tokens", "sentences")
 @click.option("--label", metavar="COLUMN", help="Of a classifier's labels.")
 @click.option("--column", metavar="COLUMN", help="Of a tagger's tags.")
 @click.option("--encoding", help="Of the files, for example latin-1.")
+@click.option("--cache", is_flag=True, help="Of a language model: words said lately are likelier.")
+@click.option("--dynamic", is_flag=True, help="Of a language model: it learns from what it read.")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Of these two, such as cache.window=3800 or dynamic.rate=0.001.",
+)
 @on_device
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else."
 )
 def evaluate(
-    folder: Path, files: tuple[str, ...], device: str, as_json: bool, **changed: str | None
+    folder: Path, files: tuple[str, ...], device: str, as_json: bool, **options: Any
 ) -> None:
-    """Score a model on examples that have the right answers.
+    """Score a model on examples that have the right answers, or a language model on text.
 
     FILES are read as in training: one file, or one of texts and one of labels or tags.
 
@@ -46,26 +56,62 @@ def evaluate(
     Examples:
       elman evaluate models/topics test.tsv
       elman evaluate models/pos test.conllu --json
+      elman evaluate models/wiki test.txt --cache --set cache.window=3800
     """
     from elman import artifact
     from elman.config import build
     from elman.errors import ConfigError
     from elman.tasks.classifier import Classifier
     from elman.tasks.kinds import TASKS
+    from elman.tasks.language_model import LanguageModel
 
     config = artifact.read_config(folder)
     kind = TASKS[config["task"]]
     data = build(kind.data, config["data"])
+    adapted = _adapted(options.pop("sets"), options.pop("cache"), options.pop("dynamic"))
+    if adapted and config["task"] != "lm":
+        raise ConfigError(f"--{next(iter(adapted))} is not for a {config['task']}")
+    changed: dict[str, str | None] = options
     for name, value in changed.items():
         if value is not None and not hasattr(data, name):
             raise ConfigError(f"--{name} is not for a {config['task']}")
     data = replace(data, **{name: value for name, value in changed.items() if value is not None})
     model: Any = artifact.load(folder, device=device)
     examples = model.encode(kind.read(data, files if len(files) > 1 else files[0]))
-    report = _classified if isinstance(model, Classifier) else _tagged
-    found = report(model, examples, show=not as_json)
+    if isinstance(model, LanguageModel):
+        found = _read(model, examples, adapted, show=not as_json)
+    else:
+        report = _classified if isinstance(model, Classifier) else _tagged
+        found = report(model, examples, show=not as_json)
     if as_json:
         click.echo(json.dumps(found))
+
+
+def _adapted(sets: tuple[str, ...], cache: bool, dynamic: bool) -> dict[str, Any]:
+    """The ways to adapt to a text that were asked for, by name."""
+    from elman.config import build, override
+    from elman.errors import ConfigError
+    from elman.tasks.language_model import Adapted
+
+    data: dict[str, Any] = {}
+    for text in sets:
+        data = override(data, text)
+    ways, asked = build(Adapted, data), {"cache": cache, "dynamic": dynamic}
+    for name in data:
+        if not asked[name]:
+            raise ConfigError(f"--set {name} says how, but --{name} was not asked for")
+    return {name: getattr(ways, name) for name, wanted in asked.items() if wanted}
+
+
+def _read(
+    model: LanguageModel, text: Any, adapted: Mapping[str, Any], *, show: bool
+) -> dict[str, Any]:
+    """Perplexity, and the same in other units."""
+    scores = model.evaluate(text, **adapted)
+    if show:
+        for name, value in scores.items():
+            click.echo(f"{name} {value:.0f}" if name in COUNTS else f"{name} {value:.4f}")
+    return dict(scores)
 
 
 def _classified(model: Classifier, examples: Any, *, show: bool) -> dict[str, Any]:

@@ -148,9 +148,11 @@ def _fill(model: Tagger, file: str, format: str, encoding: str) -> None:
 
     names = [tagset.column for tagset in model.tagsets]
     encode = None  # as it was encoded, whatever the terminal's encoding is
-    for some in _chunks(blocks(file, columns=(), format=format, encoding=encoding), 256):
+    read = tuple(given.column for given in model.lexicon.inputs)
+    for some in _chunks(blocks(file, columns=read, format=format, encoding=encoding), 256):
         encode = encode or getincrementalencoder(encoding)().encode
-        answers = model.tag_columns([block.words for block in some])
+        inputs = [block.tags for block in some] if read else None
+        answers = model.tag_columns([block.words for block in some], inputs)
         for block, tags in zip(some, answers, strict=True):
             columns = _places(names, block.layout)
             lines = filled(block, columns, tags) if block.words else block.raw

@@ -36,6 +36,7 @@ def train() -> None:
     Examples:
       elman train classifier --train questions.tsv --out models/questions
       elman train tagger --train train.conllu --column upos --out models/pos
+      elman train lm --train book.txt --tokens chars --out models/book
       elman train recipes/trec.toml --out models/trec --set model.hidden=256
       elman train recipes/trec.toml --out models/trec --resume
     """
@@ -151,6 +152,39 @@ def tagger(how: How, data: dict[str, Any]) -> None:
     from elman.learning.recipe import build
 
     _run(build({"task": "tagger"} | data), how)
+
+
+@train.command()
+@_how
+@flagged(
+    {
+        "--train": Flag("data.train", "Text, one line after the other.", "FILE", required=True),
+        **FILES,
+        "--tokens": Flag("tokens.kind", "words, whitespace, chars, bytes, bpe or unigram."),
+        "--size": Flag("tokens.size", "The most tokens that are known.", "N", int),
+        **WORDS,
+        "--hidden": Flag("model.hidden", "Units of a layer.", "N", int),
+        "--embedding": Flag("model.embedding", "Features of a token.", "N", int),
+        **TRAINING,
+        "--epochs": Flag("training.epochs", "Times that the text is read.", "N", int),
+        "--batch": Flag("data.batch", "Streams of text side by side.", "N", int),
+        "--steps": Flag("data.steps", "Tokens of a window, through which gradients go.", "N", int),
+    }
+)
+def lm(how: How, data: dict[str, Any]) -> None:
+    """Train a language model: what comes next in a text.
+
+    The text may be larger than memory: it is encoded once, into a cache folder. Without --valid its last
+    tenth is held out. Any key of a recipe can be set with --set.
+
+    \b
+    Examples:
+      elman train lm --train book.txt --tokens chars --out models/book
+      elman train lm --train train.txt --valid valid.txt --minutes 10 --out models/wiki
+    """
+    from elman.learning.recipe import build
+
+    _run(build({"task": "lm"} | data), how)
 
 
 def _recipe_command(path: str) -> click.Command:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,12 @@ from elman import artifact
 from elman.config import override, plain
 from elman.errors import ConfigError, ModelError
 from elman.learning.card import card
-from elman.learning.examples import Buckets, split
+from elman.learning.examples import counted, planned, split
+from elman.learning.preparing import watched
 from elman.learning.recipe import Recipe, build, found, read
 from elman.tasks.kinds import TASKS, Task
+from elman.tasks.language_model import Data as TextData
+from elman.tasks.language_model import LanguageModel
 from elman.training.distributed import leads, place, restarted
 from elman.training.fit import fit
 from elman.training.run import resumption, run
@@ -69,19 +72,17 @@ def learn(
     recipe, kind = found(recipe), TASKS[recipe.task]
     if not recipe.data.train:
         raise ConfigError("data.train is missing: which file holds the training examples?")
-    training, held = split(recipe.data, kind.read)
+    training, held = map(watched, split(recipe.data, kind.read))
     torch.manual_seed(recipe.training.seed)
     model = _model(recipe, training, out, resume=resume or restarted(), init=init)
     model.net.to(place(device))
-    held = held if recipe.data.valid else [e for e in held if model.knows(e)]
-    data, valid = model.encode(training), model.encode(held)
+    data, valid = model.encode(training), _held(recipe, model, held)
     model.learn_from(data)
-    config = plain(recipe)
-    seen = {"examples": len(data), "tokens": sum(map(len, data.rows))}
+    config, seen = plain(recipe), counted(data)
     fingerprint = _lasting(config) | {"seen": seen}
-    settings = recipe.training if held else replace(recipe.training, patience=0)
+    settings = recipe.training if valid else replace(recipe.training, patience=0)
     validation = (
-        Validation(lambda: model.evaluate(valid), model.metric, model.best) if held else None
+        Validation(lambda: model.evaluate(valid), model.metric, model.best) if valid else None
     )
     snapshot = resumption(out, fingerprint, asked=resume)
     if leads() and snapshot is None:
@@ -91,8 +92,8 @@ def learn(
         model.store(out)
     events = fit(
         model.net,
-        Buckets(data, _tokens(recipe, data, model), settings.seed, model.weight),
-        model.loss,
+        planned(data, recipe.data, settings.seed, model),
+        model.truncated if isinstance(model, LanguageModel) else model.loss,
         settings,
         validation,
         resume=snapshot,
@@ -109,27 +110,35 @@ def learn(
     return Outcome(model, metrics)
 
 
-def _tokens(recipe: Recipe, data: Any, model: Task) -> int:
-    """How many tokens a batch has."""
-    fitting = sum(map(len, data.rows)) // model.batches_an_epoch
-    return recipe.data.batch or min(2048, max(128, fitting))
+def _held(recipe: Recipe, model: Task, held: Any) -> Any:
+    """What is judged by: all of a file, or of what was held out what can be judged."""
+    if isinstance(model, LanguageModel):
+        assert isinstance(recipe.data, TextData)
+        if held is None:
+            return None
+        found = model.encode(held)
+        # Each stream begins without a past, which must not weigh much.
+        return replace(found, rows=min(recipe.data.valid_batch, max(1, len(found) // 2000)))
+    return model.encode(held if recipe.data.valid else [e for e in held if model.knows(e)])
 
 
-def _model(
-    recipe: Recipe, examples: Sequence[Any], out: Path, *, resume: bool, init: Path | None
-) -> Task:
+def _model(recipe: Recipe, examples: Any, out: Path, *, resume: bool, init: Path | None) -> Task:
     """A fresh model; resumed or given, with the vocabulary it had."""
     if init is not None:
         return _initial(recipe, init)
     model = TASKS[recipe.task].fresh(recipe.model, recipe.tokens, examples)
-    if resume and (out / "labels.json").exists():
+    if resume and any((out / name).exists() for name in STORED):
         model.adopt(out)  # some tokenizers do not come out the same twice
     return model
 
 
+STORED = ("labels.json", "vocab.json", "tokenizer.json")
+"""What a task has stored in a folder, some or all of it."""
+
 FREE = (
     *("dropout", "word_dropout", "smoothing", "balanced", "adversarial"),
     *("vectors", "vector_words", "loss", "forcing", "beam"),
+    *("input_dropout", "layer_dropout", "weight_drop", "alpha", "beta"),
 )
 """Options of a model that may change when it is trained on: its weights fit as well."""
 

@@ -34,7 +34,7 @@ def card(recipe: Recipe, model: Task, metrics: Mapping[str, Any], seen: Mapping[
             "",
             "## Use",
             "```",
-            "elman predict THIS_FOLDER texts.txt",
+            f"elman {'generate THIS_FOLDER' if recipe.task == 'lm' else 'predict THIS_FOLDER texts.txt'}",
             "```",
             "```python",
             "import elman",

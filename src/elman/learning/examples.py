@@ -1,4 +1,4 @@
-"""Examples to learn from, examples to judge by, and batches of them."""
+"""Examples to learn from, examples to judge by, and batches of them; for a language model, running text."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from elman.errors import DataError
+from elman.errors import ConfigError, DataError
+from elman.tasks.kinds import Task
+from elman.tasks.language_model import Batch, LanguageModel, Text
+from elman.tasks.language_model import Data as TextData
+from elman.tasks.language_model import Encoded as EncodedText
 from elman.tasks.settings import Files
 from elman.text.batching import batches
-from elman.training.batches import Batches
+from elman.text.streams import Streams
+from elman.training.batches import Batches, block
 
 E = TypeVar("E")
 X = TypeVar("X", bound="Encoded")
@@ -28,9 +33,17 @@ class Encoded(Protocol):
     def __len__(self) -> int: ...
 
 
-def split(data: Files, read: Callable[..., Iterator[E]]) -> tuple[list[E], list[E]]:
-    """Training and validation examples; these are held out of those where no file is given."""
-    examples = list(read(data, data.train, train=True))
+def split(data: Files, read: Callable[..., Any]) -> tuple[Any, Any]:
+    """What to train on and what to validate on, which is held out of that where no file is given.
+
+    Examples are held out at random, of a text the end.
+    """
+    examples = read(data, data.train, train=True)
+    if isinstance(examples, Text):
+        if data.valid:
+            return examples, read(data, data.valid)
+        return examples.split(data.holdout) if data.holdout else (examples, None)
+    examples = list(examples)
     if data.valid:
         return examples, list(read(data, data.valid))
     if not data.holdout:
@@ -43,6 +56,55 @@ def split(data: Files, read: Callable[..., Iterator[E]]) -> tuple[list[E], list[
         [e for i, e in enumerate(examples) if i not in held],
         [e for i, e in enumerate(examples) if i in held],
     )
+
+
+def planned(data: Any, files: Files, seed: int, model: Task) -> Batches[Any]:
+    """The batches of what is trained on."""
+    if isinstance(model, LanguageModel):
+        assert isinstance(files, TextData)
+        return Windows(data, files, seed, model)
+    fitting = sum(map(len, data.rows)) // model.batches_an_epoch
+    return Buckets(data, files.batch or min(2048, max(128, fitting)), seed, model.weight)
+
+
+def counted(data: Any) -> dict[str, int]:
+    """How much there is to learn from."""
+    if isinstance(data, EncodedText):
+        return {"tokens": len(data)}
+    return {"examples": len(data), "tokens": sum(map(len, data.rows))}
+
+
+class Windows(Batches[Batch]):
+    """Windows of parallel streams of a text, one after the other."""
+
+    def __init__(self, text: EncodedText, data: TextData, seed: int, model: LanguageModel) -> None:
+        fitting = min(32, max(1, len(text) // (data.steps * model.batches_an_epoch)))
+        self.model = model
+        self.streams = Streams(
+            text.ids,
+            data.batch or fitting,
+            data.steps,
+            data.spread,
+            data.rotated,
+            seed,
+            first=model.end,
+        )
+
+    def __call__(self, epoch: int, start: int) -> Iterator[Batch]:
+        return map(self.model.batch, self.streams(epoch, start))
+
+    def count(self, epoch: int) -> int:
+        return self.streams.count(epoch)
+
+    def weight(self, batch: Batch) -> float:
+        return batch.weight
+
+    def share(self, batch: Batch, rank: int, size: int) -> Batch:
+        if len(batch.ids) < size:
+            raise ConfigError(
+                f"data.batch is {len(batch.ids)} streams, too few for {size} processes: each needs one"
+            )
+        return batch.pick(block(len(batch.ids), rank, size))
 
 
 class Buckets(Batches[X]):

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 
 from elman import config
 from elman.errors import ConfigError
-from elman.tasks import classifier, tagger
+from elman.tasks import classifier, language_model, tagger
 from elman.tasks.settings import Tokens
 from elman.training.settings import Settings
 
@@ -36,11 +36,27 @@ class TaggerRecipe:
     data: tagger.Data = field(default_factory=tagger.Data)
     tokens: Tokens = field(default_factory=lambda: Tokens(lower=True, digits=True))
     model: tagger.Model = field(default_factory=tagger.Model)
-    training: Settings = field(default_factory=lambda: Settings(lr=2e-3, epochs=20, patience=4))
+    training: Settings = field(
+        default_factory=lambda: Settings(lr=6e-3, epochs=12, patience=4, average=0.99)
+    )
     tensorboard: bool = False
 
 
-Recipe = ClassifierRecipe | TaggerRecipe
+@dataclass(frozen=True)
+class LanguageModelRecipe:
+    """The next token."""
+
+    task: Literal["lm"] = "lm"
+    data: language_model.Data = field(default_factory=language_model.Data)
+    tokens: Tokens = field(default_factory=Tokens)
+    model: language_model.Model = field(default_factory=language_model.Model)
+    training: Settings = field(
+        default_factory=lambda: Settings(lr=4e-3, weight_decay=0.1, epochs=10, clip=0.5)
+    )
+    tensorboard: bool = False
+
+
+Recipe = ClassifierRecipe | LanguageModelRecipe | TaggerRecipe
 
 
 def read(path: str | Path, overrides: Iterable[str] = ()) -> Recipe:

@@ -130,10 +130,9 @@ class FeedbackHead(nn.Module):
         spans: Int[Tensor, "N 3"],
     ) -> Float[Tensor, " N"]:
         paths = self.n_best(ys, mask, self.beam)
+        differ = pad((paths.tags[of] != tags[:, None]).cumsum(2), (1, 0))
         row, start, stop = spans.unbind(1)
-        place = torch.arange(tags.shape[1], device=tags.device)
-        outside = (place < start[:, None]) | (place >= stop[:, None])
-        agree = ((paths.tags[of[row]] == tags[row][:, None]) | outside[:, None]).all(2)
+        agree = differ[row, :, stop] == differ[row, :, start]
         return (paths.scores.softmax(1)[of[row]] * agree).sum(1).log()
 
 

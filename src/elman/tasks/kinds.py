@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from torch import nn
 
 from elman.shapes import Tensor
-from elman.tasks import classifier, tagger
+from elman.tasks import classifier, language_model, tagger
 from elman.tasks.classifier import Classifier
+from elman.tasks.language_model import LanguageModel
 from elman.tasks.tagger import Tagger
 
 
@@ -67,7 +68,7 @@ class Kind(NamedTuple):
 
     model: type[Any]
     data: type[Any]
-    read: Callable[..., Iterator[Any]]  # (data, source, train=False)
+    read: Callable[..., Any]  # (data, source, train=False): examples one by one, or a Text
     fresh: Callable[[Any, Any, Any], Task]  # (model, tokens, examples)
     restore: Callable[[Any, Path, Mapping[str, Tensor]], Task]
 
@@ -79,6 +80,13 @@ TASKS: dict[str, Kind] = {
         classifier.read,
         Classifier.fresh,
         Classifier.restore,
+    ),
+    "lm": Kind(
+        language_model.Model,
+        language_model.Data,
+        language_model.read,
+        LanguageModel.fresh,
+        LanguageModel.restore,
     ),
     "tagger": Kind(tagger.Model, tagger.Data, tagger.read, Tagger.fresh, Tagger.restore),
 }

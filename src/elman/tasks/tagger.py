@@ -29,7 +29,7 @@ from elman.tasks.tagger_data import Encoded as Encoded
 from elman.tasks.tagger_data import Example as Example
 from elman.tasks.tagger_data import read as read
 from elman.tasks.tags import UNKNOWN, Tagset
-from elman.tasks.words import Forms, Lexicon, Row, WordModel, side_by_side
+from elman.tasks.words import Forms, Input, Lexicon, Row, WordModel, side_by_side
 from elman.text.batching import pad
 from elman.text.codec import TokenCodec
 from elman.text.messages import brief
@@ -54,6 +54,7 @@ class Model(WordModel):
     tag_size: int = 20  # feedback: features of a tag
     beam: int = 5  # feedback: hypotheses
     dropout: float = 0.5
+    word_dropout: float = 0.1
     characters: Literal["", "cnn", "lstm"] = "cnn"
     casing: bool = True
 
@@ -121,8 +122,8 @@ class Tagger:
 
     @property
     def metric(self) -> str:
-        """F1 of spans, where the tags of the first column mark them."""
-        return "f1" if self.tagsets[0].written else "accuracy"
+        """F1 where tags mark spans, else accuracy; of several columns the mean of theirs."""
+        return self.tagsets[0].metric if len(self.tagsets) == 1 else "mean"
 
     @classmethod
     def fresh(cls, model: Model, tokens: Tokens, examples: Sequence[Example]) -> Tagger:
@@ -137,6 +138,10 @@ class Tagger:
         size = tokens.size or None
         vocab = Vocab.build(folded, min_count=tokens.min_count, size=size)
         lexicon = Lexicon.learn(model, TokenCodec(tokenizer, vocab), counts)
+        lexicon.inputs = tuple(
+            Input(name, Vocab.build(value for e in examples for value in e.inputs[name]))
+            for name in examples[0].inputs
+        )
         tagsets = [
             Tagset.learn(column, [e.tags[i] for e in examples], model.scheme)
             for i, column in enumerate(examples[0].columns)
@@ -161,7 +166,8 @@ class Tagger:
 
     def encode(self, examples: Iterable[Example]) -> Encoded:
         sentences = list(examples)
-        rows, forms = self.lexicon.sentences(e.words for e in sentences)
+        inputs = [[*e.inputs.values()] for e in sentences] if self.lexicon.inputs else None
+        rows, forms = self.lexicon.sentences((e.words for e in sentences), inputs)
         tags = []
         for e in sentences:
             if len(e.tags) != len(self.tagsets):
@@ -211,6 +217,7 @@ class Tagger:
     def scores(self, data: Encoded, guessed: list[list[list[str]]]) -> dict[str, float]:
         """How good guesses are; the names of the scores of further columns begin with the column's."""
         scores: dict[str, float] = {}
+        chosen = []
         seen = self.lexicon.seen(data.forms)
         unseen = [not known for row in data.rows for known in seen[row]]
         for i, (tagset, guess) in enumerate(zip(self.tagsets, guessed, strict=True)):
@@ -227,6 +234,9 @@ class Tagger:
             new = [pair for pair, is_new in zip(pairs, unseen, strict=True) if is_new]
             if new:
                 scores[prefix + "unseen_accuracy"] = _accuracy(new)
+            chosen.append(scores[prefix + tagset.metric])
+        if len(chosen) > 1:
+            scores["mean"] = sum(chosen) / len(chosen)
         scores["tokens"] = sum(map(len, data.rows))
         scores["sentences"] = len(data)
         return scores
@@ -242,9 +252,13 @@ class Tagger:
         assert isinstance(codec, TokenCodec)
         return codec.tokenizer.cut(sentence) if isinstance(sentence, str) else sentence
 
-    def tag_columns(self, sentences: Iterable[Sequence[str]]) -> list[list[list[str]]]:
-        """For each sentence and each column, a tag for each word."""
-        return self._best(*self.lexicon.sentences(sentences))
+    def tag_columns(
+        self,
+        sentences: Iterable[Sequence[str]],
+        inputs: Iterable[Sequence[Sequence[str]]] | None = None,
+    ) -> list[list[list[str]]]:
+        """For each sentence and each column, a tag for each word; ``inputs`` is what else is read."""
+        return self._best(*self.lexicon.sentences(sentences, inputs))
 
     @torch.no_grad()
     def analyse(

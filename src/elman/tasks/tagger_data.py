@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -23,9 +24,24 @@ class Data(Files):
     # Of the tags: a name or a number, or several (upos,feats); "": upos, or the last.
     column: str = ""
 
+    inputs: str = ""  # columns that are read beside the words, not tagged: a part of speech, say
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.inputs and not self.column:
+            raise ConfigError("inputs are given, but not the column of the tags; say both")
+
     @property
     def columns(self) -> tuple[str, ...] | None:
-        return tuple(part.strip() for part in self.column.split(",")) if self.column else None
+        return _listed(self.column) if self.column else None
+
+    @property
+    def input_columns(self) -> tuple[str, ...]:
+        return _listed(self.inputs) if self.inputs else ()
+
+
+def _listed(names: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in names.split(","))
 
 
 class Example(NamedTuple):
@@ -33,6 +49,7 @@ class Example(NamedTuple):
     tags: tuple[tuple[str, ...], ...]  # for each column, one a word
     columns: tuple[str, ...] = ("tags",)  # their names
     where: str = ""  # file:line of the first word
+    inputs: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # further columns that are read
 
 
 def read(data: Data, source: str | tuple[str, ...], *, train: bool = False) -> Iterator[Example]:
@@ -41,20 +58,28 @@ def read(data: Data, source: str | tuple[str, ...], *, train: bool = False) -> I
     if len(paths) == 2:
         yield from _lines(data, paths)
     elif len(paths) == 1:
-        for s in conll.sentences(
-            paths[0], columns=data.columns, format=data.format or None, encoding=data.encoding
-        ):
-            names = s.layout.names or [str(i + 1) for i in range(s.layout.width)]
-            columns = tuple(names[i] for i in s.layout.places(data.columns))
-            yield Example(s.words, s.tags, columns, f"{paths[0]}:{s.line + s.at[0]}")
+        yield from _columns(data, paths[0])
     else:
         raise ConfigError(f"sentences are in one file or in two, not in {len(paths)}")
 
 
+def _columns(data: Data, path: str) -> Iterator[Example]:
+    asked, inputs = data.columns, data.input_columns
+    wanted = (asked or ()) + inputs if inputs else asked
+    for s in conll.sentences(
+        path, columns=wanted, format=data.format or None, encoding=data.encoding
+    ):
+        names = s.layout.names or [str(i + 1) for i in range(s.layout.width)]
+        columns = tuple(names[i] for i in s.layout.places(asked))
+        tags, given = s.tags[: len(columns)], s.tags[len(columns) :]
+        read = dict(zip((names[i] for i in s.layout.places(inputs)), given, strict=True))
+        yield Example(s.words, tags, columns, f"{path}:{s.line + s.at[0]}", read)
+
+
 def _lines(data: Data, paths: tuple[str, ...]) -> Iterator[Example]:
-    if data.column or data.format:
+    if data.column or data.format or data.inputs:
         raise ConfigError(
-            "a file of words and one of tags have no columns: leave out column, format"
+            "a file of words and one of tags have no columns: leave out column, format, inputs"
         )
     empty = True
     for number, (text, line) in parallel.parallel(paths, encoding=data.encoding):

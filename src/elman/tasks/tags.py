@@ -51,6 +51,11 @@ class Tagset:
         labels = Labels.build([*tags, "O"] if trained else tags)
         return cls(column, labels, written, trained)
 
+    @property
+    def metric(self) -> str:
+        """The score that counts."""
+        return "f1" if self.written else "accuracy"
+
     def converted(self, tags: Sequence[str]) -> Sequence[str]:
         """Tags of a file as they are trained: the same spans, well-formed."""
         return spans.convert(tags, self.trained) if self.trained else tags

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -60,6 +61,8 @@ class WordModel:
 
 
 FURTHER = "further.json"  # in a model folder: words that only the file of vectors had
+INPUTS = "inputs.json"  # and the values of further columns
+OWN = ("vocab.json", "tokenizer.json", "spelling.json", FURTHER, INPUTS)
 
 Row = npt.NDArray[np.int32]
 
@@ -72,6 +75,13 @@ class Forms(NamedTuple):
     characters: npt.NDArray[np.int64]  # (N, C)
 
 
+class Input(NamedTuple):
+    """A further column that is read with each word, and the values it had in training."""
+
+    column: str
+    values: Vocab
+
+
 @dataclass
 class Lexicon:
     """The words a model knows, and how it spells them."""
@@ -81,6 +91,7 @@ class Lexicon:
     vectors: Pretrained | None = None  # what the embedding begins with
     coverage: Coverage | None = None
     further: int = 0  # the last so many ids are of words that only the file of vectors has
+    inputs: tuple[Input, ...] = ()  # what else is read of each word
 
     @classmethod
     def learn(cls, model: WordModel, words: Codec, counts: Mapping[str, int]) -> Lexicon:
@@ -120,7 +131,7 @@ class Lexicon:
     @classmethod
     def load(cls, model: WordModel, folder: Path, weights: Mapping[str, Tensor]) -> Lexicon:
         """The lexicon that ``save`` wrote; the shape of its vectors is told by the weights."""
-        made = cls(codec.load(folder))
+        made = cls(codec.load(folder), inputs=_load_inputs(folder))
         if model.spelled:
             made.spelling = Spelling.load(folder / "spelling.json")
         if model.vectors:
@@ -148,13 +159,11 @@ class Lexicon:
         return self.codec.items[len(self.codec.items) - self.further :]
 
     def save(self, folder: Path) -> None:
-        for name in (
-            "vocab.json",
-            "tokenizer.json",
-            "spelling.json",
-            FURTHER,
-        ):  # of an earlier model
+        for name in OWN:  # of an earlier model
             (folder / name).unlink(missing_ok=True)
+        if self.inputs:
+            stored = [{"column": i.column, "values": i.values.items} for i in self.inputs]
+            write_json(folder / INPUTS, stored)
         if self.vectors is not None:
             write_json(folder / FURTHER, self._further())
         known = self.codec
@@ -174,9 +183,9 @@ class Lexicon:
         if self.vectors is None or model.beside:
             embeddings.append(OneHot(known) if one_hot else Embedding(known, model.embedding))
         characters = None
-        features: tuple[int, ...] = ()
+        features = [len(given.values) for given in self.inputs]
         if self.spelling:
-            features = self.spelling.sizes if model.casing else self.spelling.sizes[:-1]
+            features += self.spelling.sizes if model.casing else self.spelling.sizes[:-1]
             if model.characters:
                 make = CHARACTERS[model.characters]
                 alphabet = len(self.spelling.alphabet)
@@ -196,22 +205,53 @@ class Lexicon:
         none = np.zeros((len(self.codec.items), 0), np.int64)
         return rows, Forms(np.arange(len(self.codec.items)), none, none)
 
-    def sentences(self, sentences: Iterable[Sequence[str]]) -> tuple[list[Row], Forms]:
-        """Sentences of words as rows of numbers of forms."""
+    def sentences(
+        self,
+        sentences: Iterable[Sequence[str]],
+        inputs: Iterable[Sequence[Sequence[str]]] | None = None,
+    ) -> tuple[list[Row], Forms]:
+        """Sentences of words as rows of numbers of forms; ``inputs`` has for each its further columns."""
         assert isinstance(self.codec, TokenCodec)
-        numbers = {"": 0}
-        rows = [
-            np.array([numbers.setdefault(word, len(numbers)) for word in sentence], np.int32)
-            for sentence in sentences
-        ]
-        words = list(numbers)
+        if self.inputs and inputs is None:
+            names = ", ".join(given.column for given in self.inputs)
+            raise ModelError(f"the model reads column {names}, too: give it a file that has it")
+        numbers = {("",) * (1 + len(self.inputs)): 0}
+        rows = []
+        given = repeat(()) if inputs is None else inputs
+        for sentence, columns in zip(sentences, given, strict=inputs is not None):
+            forms = zip(sentence, *columns, strict=True)
+            numbered = [numbers.setdefault(form, len(numbers)) for form in forms]
+            rows.append(np.array(numbered, np.int32))
+        words, *further = (list(column) for column in zip(*numbers, strict=True))
+        return rows, self._forms(words, further)
+
+    def _forms(self, words: list[str], further: Sequence[list[str]]) -> Forms:
+        assert isinstance(self.codec, TokenCodec)
         ids = np.array(self.codec.ids(words), np.int64)
-        ids[0] = PAD
-        features = characters = np.zeros((len(words), 0), np.int64)
+        given = [v.values.encode(column) for v, column in zip(self.inputs, further, strict=True)]
+        features = np.array(given, np.int64).reshape(len(given), len(words)).T
+        characters = np.zeros((len(words), 0), np.int64)
         if self.spelling:
-            features, characters = self.spelling.features(words), self.spelling.characters(words)
-            features[0] = PAD
-        return rows, Forms(ids, features, characters)
+            features = np.concatenate([features, self.spelling.features(words)], 1)
+            characters = self.spelling.characters(words)
+        ids[0] = PAD
+        features[0] = PAD
+        return Forms(ids, features, characters)
+
+
+def _load_inputs(folder: Path) -> tuple[Input, ...]:
+    path = folder / INPUTS
+    if not path.exists():
+        return ()
+    stored = read_json(path)
+    if not isinstance(stored, list):
+        raise ModelError(f"{path}: the file is damaged, expected a list of columns")
+    found = []
+    for one in stored:
+        if not isinstance(one, dict) or one.keys() != {"column", "values"}:
+            raise ModelError(f"{path}: the file is damaged, expected column and values")
+        found.append(Input(str(one["column"]), Vocab(distinct_strings(one["values"], path))))
+    return tuple(found)
 
 
 def _of_words(known: Codec) -> bool:

@@ -32,6 +32,11 @@ class Batches(Protocol[B]):
         """The part for one of ``size`` processes; the parts' weights add up to the batch's."""
 
 
+def block(count: int, rank: int, size: int) -> slice:
+    """The part of ``count`` rows in succession that one of ``size`` processes has."""
+    return slice(rank * count // size, (rank + 1) * count // size)
+
+
 class Lists(Generic[E]):
     """Batches that are lists of examples; ``plan`` gives those of an epoch."""
 

@@ -56,6 +56,14 @@ class World:
         dist.all_reduce(total)
         return cast(list[float], total.tolist())
 
+    def gather(self, value: T) -> list[T]:
+        """The values of all ranks, everywhere."""
+        if self.size == 1:
+            return [value]
+        values: list[T | None] = [None] * self.size
+        dist.all_gather_object(values, value)
+        return cast(list[T], values)
+
     def any(self, flag: bool) -> bool:
         """Whether the flag is set on any rank."""
         return self.sum(float(flag))[0] > 0

@@ -36,7 +36,7 @@ class Evaluation:
 class Checkpoint:
     """A point at which the run can be left, and taken up again from ``snapshot()``.
 
-    The snapshot is to be taken while the event is looked at, not later.
+    The snapshot is to be taken while the event is looked at, not later, and of several processes by all.
     """
 
     number: int

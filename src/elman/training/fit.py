@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from elman.errors import ConfigError, ElmanError
 from elman.training.average import Average, put
 from elman.training.batches import Batches, Group, groups
+from elman.training.carry import Carrying, carrying
 from elman.training.distributed import World, joined
 from elman.training.events import Checkpoint, End, Event
 from elman.training.graph import Captured
@@ -32,13 +33,14 @@ B = TypeVar("B")
 def fit(
     net: nn.Module,
     batches: Batches[B],
-    loss: Callable[[B, float], Tensor],
+    loss: Callable[[B, float], Tensor] | Carrying[B],
     settings: Settings,
     validation: Validation | None = None,
     *,
     resume: Snapshot | None = None,
 ) -> Generator[Event, None, None]:
-    """Train ``net`` to make ``loss(batch, progress)``, a mean, small.
+    """Train ``net`` to make ``loss(batch, progress)``, a mean, small; a `Carrying` loss goes on from the
+    state that the batch before left.
 
     The gradient of an update is Σ wᵢ gᵢ / Σ wᵢ over its batches and processes, wᵢ their weights.
     At the end the net holds the weights of the best evaluation, or where there is none the averaged
@@ -59,7 +61,7 @@ def fit(
 def _events(
     net: nn.Module,
     batches: Batches[B],
-    loss: Callable[[B, float], Tensor],
+    loss: Callable[[B, float], Tensor] | Carrying[B],
     settings: Settings,
     validation: Validation | None,
     resume: Snapshot | None,
@@ -67,7 +69,7 @@ def _events(
     with joined(next(net.parameters()).device) as world:
         training = _begin(net, settings)
         if (snapshot := world.first(resume)) is not None:
-            restore(training, snapshot)
+            restore(training, snapshot, world)
         yield from _updates(training, batches, loss, settings, validation, world)
         _deliver(training)
         reason = ending(settings, training.position)
@@ -78,7 +80,7 @@ def _events(
 def _updates(
     training: Training,
     batches: Batches[B],
-    loss: Callable[[B, float], Tensor],
+    loss: Callable[[B, float], Tensor] | Carrying[B],
     settings: Settings,
     validation: Validation | None,
     world: World,
@@ -92,7 +94,7 @@ def _updates(
         try:
             event = update(training, step, batches, group, settings, world)
         except ElmanError:
-            yield Checkpoint(training.position.update, True, lambda: take(training))
+            yield Checkpoint(training.position.update, True, lambda: take(training, world))
             raise
         (seconds,) = world.sum(0.0 if world.rank else time.monotonic() - begun)
         training.position = _after(training.position, group, seconds)
@@ -104,7 +106,7 @@ def _updates(
             yield from _evaluation(training, validation, settings, world)
         due = pause or 0 < 60 * settings.checkpoint_minutes <= seconds - saved
         saved = seconds if due else saved
-        yield Checkpoint(group.update, due, lambda: take(training))
+        yield Checkpoint(group.update, due, lambda: take(training, world))
 
 
 def _begin(net: nn.Module, settings: Settings) -> Training:
@@ -116,10 +118,14 @@ def _begin(net: nn.Module, settings: Settings) -> Training:
 
 
 def _step(
-    loss: Callable[[B, float], Tensor], training: Training, settings: Settings, world: World
+    loss: Callable[[B, float], Tensor] | Carrying[B],
+    training: Training,
+    settings: Settings,
+    world: World,
 ) -> Step[B]:
-    module = world.wrap(Loss(training.net, loss, settings.precision == "float16"))
-    eager: Eager[B] = Eager(module, training, settings.clip)
+    carried = carrying(loss)
+    module = world.wrap(Loss(training.net, carried, settings.precision == "float16"))
+    eager: Eager[B] = Eager(module, carried, training, settings.clip)
     if not settings.graph:
         return eager
     if world.size > 1:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from elman.errors import ConfigError
+from elman.state import map_state
 from elman.training.average import put, weights
 from elman.training.step import Eager
 
@@ -29,20 +30,26 @@ class Captured(Generic[B]):
         self.side: torch.cuda.Stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         self.halves = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
 
-    def gradient(self, parts: Sequence[B], shares: Tensor, progress: float) -> Tensor:
+    def begin(self, part: B) -> Any:
+        return self.eager.begin(part)
+
+    def gradient(
+        self, parts: Sequence[B], shares: Tensor, progress: float, state: Any
+    ) -> tuple[Tensor, Any]:
         if self.done < _WARM:
-            return self._aside(lambda: self.eager.gradient(parts, shares, progress))
+            return self._aside(lambda: self.eager.gradient(parts, shares, progress, state))
         if self.done == _WARM:
-            self._record(parts, shares)
+            self._record(parts, shares, state)
         if _signature(parts) != self.signature:
             raise ConfigError(
                 f"graph needs batches of one shape, but after {self.signature} came "
                 f"{_signature(parts)}; turn graph off or make them alike"
             )
-        for static, tensor in zip(self.inputs, _tensors((parts, shares)), strict=True):
+        for static, tensor in zip(self.inputs, _tensors((parts, shares, state)), strict=True):
             static.copy_(tensor)
         self.halves[0].replay()
-        return self.result
+        # Out of the recording's memory, where the next replay would write over it.
+        return self.result, map_state(torch.clone, self.state)
 
     def apply(self) -> None:
         if self.done < _WARM:
@@ -59,15 +66,16 @@ class Captured(Generic[B]):
         torch.cuda.current_stream().wait_stream(self.side)
         return result
 
-    def _record(self, parts: Sequence[B], shares: Tensor) -> None:
-        self._refuse(parts)
+    def _record(self, parts: Sequence[B], shares: Tensor, state: Any) -> None:
+        self._refuse(parts, state)
         self.signature = _signature(parts)
         parts, shares = _cloned((tuple(parts), shares))
-        self.inputs = list(_tensors((parts, shares)))
+        state = map_state(torch.clone, state)
+        self.inputs = list(_tensors((parts, shares, state)))
         first, second = self.halves
         try:
             with torch.cuda.graph(first, stream=self.side):
-                self.result = self.eager.gradient(parts, shares, 0.0)
+                self.result, self.state = self.eager.gradient(parts, shares, 0.0, state)
             with torch.cuda.graph(second, pool=first.pool(), stream=self.side):
                 self.eager.apply()
         except RuntimeError as error:
@@ -76,7 +84,7 @@ class Captured(Generic[B]):
                 f"graph is on, but this update cannot be recorded: {reason}; turn graph off"
             ) from error
 
-    def _refuse(self, parts: Sequence[B]) -> None:
+    def _refuse(self, parts: Sequence[B], state: Any) -> None:
         """Refuse what a recording would silently keep: data on the CPU, progress in the loss."""
         tensors = list(_tensors(parts))
         if not tensors or not all(tensor.is_cuda for tensor in tensors):
@@ -85,7 +93,7 @@ class Captured(Generic[B]):
         losses = []
         for progress in (0.0, 1.0):
             with torch.no_grad(), torch.random.fork_rng(devices=[tensors[0].device]):
-                losses.append(self.eager.loss(parts[0], progress))
+                losses.append(self.eager.loss(parts[0], progress, state)[0])
             put(self.eager.training.net, carried)
         if not torch.allclose(losses[0], losses[1], rtol=1e-4, equal_nan=True):
             raise ConfigError(
@@ -97,7 +105,8 @@ def _leaves(tree: Any) -> Iterator[Any]:
     if isinstance(tree, Mapping):
         tree = tuple(tree.values())
     if is_dataclass(tree):
-        tree = tuple(getattr(tree, f.name) for f in fields(tree))
+        # What is not compared is no part of the computation, such as how much a batch weighs.
+        tree = tuple(getattr(tree, f.name) for f in fields(tree) if f.compare)
     if isinstance(tree, tuple | list):
         for item in tree:
             yield from _leaves(item)

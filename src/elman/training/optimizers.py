@@ -22,7 +22,7 @@ def make_optimizer(net: nn.Module, settings: Settings) -> torch.optim.Optimizer:
     if settings.graph:  # a recorded update reads its learning rate from the device
         lr = torch.tensor(settings.lr, device=parameters[0].device)
     if settings.optimizer == "adamw":
-        betas = (settings.momentum, 0.999)
+        betas = (settings.momentum, settings.beta2)
         return torch.optim.AdamW(groups, lr, betas, capturable=settings.graph, fused=True)
     sgd = torch.optim.SGD(groups, lr, settings.momentum, fused=True)
     for p in parameters if settings.momentum else ():

@@ -60,8 +60,10 @@ def run(
                 return event
             if isinstance(event, Checkpoint):
                 stop = world().any(signals.asked)
-                if writer and (event.due or stop):
-                    writer.save(event)
+                if event.due or stop:
+                    snapshot = event.snapshot()  # of all processes, whoever writes it
+                    if writer:
+                        writer.save(snapshot)
                 if writer and stop:
                     writer.say(f"stopped after update {event.number}; it can be resumed from there")
                 if stop:
@@ -93,11 +95,11 @@ class Writer:
     def say(self, text: str) -> None:
         self.display.say(text)
 
-    def save(self, event: Checkpoint) -> None:
+    def save(self, snapshot: Snapshot) -> None:
         """Write a checkpoint, after all that was logged before it."""
         for log in self.logs:
             log.flush()
-        save(self.path, event.snapshot(), self.config)
+        save(self.path, snapshot, self.config)
 
     def close(self) -> None:
         for log in self.logs:

@@ -18,6 +18,7 @@ class Settings:
     lr: float = 1e-3  # the highest learning rate of the schedule
     weight_decay: float = 0.01  # of matrices; biases and gains are left alone
     momentum: float = 0.9  # of sgd and ntasgd; the first moment's decay (β₁) of adamw
+    beta2: float = 0.999  # the second moment's decay of adamw
     trigger: int = 5  # ntasgd averages once this many evaluations brought nothing better
 
     schedule: Literal["constant", "cosine", "plateau", "one_cycle"] = "cosine"
@@ -54,7 +55,7 @@ class Settings:
 _RANGES: tuple[tuple[str, Callable[[float], bool], str], ...] = (
     ("lr", lambda x: 0 < x < inf, "above 0"),
     ("factor", lambda x: 0 < x < 1, "between 0 and 1"),
-    ("momentum warmup average", lambda x: 0 <= x < 1, "at least 0 and below 1"),
+    ("momentum beta2 warmup average", lambda x: 0 <= x < 1, "at least 0 and below 1"),
     ("weight_decay minutes clip checkpoint_minutes", lambda x: 0 <= x < inf, "at least 0"),
     ("updates patience evaluate_every seed", lambda x: x >= 0, "at least 0"),
     ("epochs accumulate trigger plateau", lambda x: x >= 1, "at least 1"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
@@ -11,6 +11,8 @@ from torch import Tensor, nn
 
 from elman.errors import ModelError
 from elman.training.average import Average, put, weights
+from elman.training.carry import packed, unpacked
+from elman.training.distributed import World
 from elman.training.position import Position
 
 
@@ -36,14 +38,16 @@ class Training:
     average: Average | None
     best: dict[str, Tensor]  # weights of the best evaluation; empty before one
     position: Position
+    state: Any = field(default=())  # what a loss that carries a state left for the next batch
 
 
-def take(training: Training) -> Snapshot:
-    """A copy, on the CPU, of all that changes."""
+def take(training: Training, world: World) -> Snapshot:
+    """A copy, on the CPU, of all that changes. All processes take it together: each carries a part."""
     parts: dict[str, Mapping[str, Tensor]] = {
         "net": weights(training.net),
         "best": training.best,
         "optimizer": _moments(training),
+        "carried": packed(training.state, world),
     }
     state: dict[str, Any] = {
         "position": asdict(training.position),
@@ -60,7 +64,7 @@ def take(training: Training) -> Snapshot:
     return Snapshot(tensors, state)
 
 
-def restore(training: Training, snapshot: Snapshot) -> None:
+def restore(training: Training, snapshot: Snapshot, world: World) -> None:
     """Put a run where the snapshot was taken."""
     _fitting(weights(training.net), _part(snapshot, "net"))
     put(training.net, _part(snapshot, "net"))
@@ -70,6 +74,8 @@ def restore(training: Training, snapshot: Snapshot) -> None:
     if training.average:
         training.average.weights = _copies(_part(snapshot, "average"), training.net)
         training.average.count = snapshot.state["averaged"]
+    device = next(training.net.parameters()).device
+    training.state = unpacked(_part(snapshot, "carried"), world, device)
     position = snapshot.state["position"]
     training.position = Position(**{**position, "merits": tuple(position["merits"])})
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
+from elman.state import detach
+from elman.training.carry import Carrying
 from elman.training.snapshot import Training
 
 B = TypeVar("B")
@@ -21,8 +23,14 @@ B_in = TypeVar("B_in", contravariant=True)
 class Step(Protocol[B_in]):
     """How an update is computed. Between its halves the gradient can be looked at, and refused."""
 
-    def gradient(self, parts: Sequence[B_in], shares: Tensor, progress: float) -> Tensor:
-        """Make the gradient that of L = Σ shares · loss(parts), clipped: L, and its norm before."""
+    def begin(self, part: B_in) -> Any:
+        """The state that is carried into the first batch of an epoch."""
+
+    def gradient(
+        self, parts: Sequence[B_in], shares: Tensor, progress: float, state: Any
+    ) -> tuple[Tensor, Any]:
+        """Make the gradient that of L = Σ shares · loss(parts), clipped: L and its norm before, and
+        the state after the parts; the one before them is left as it was."""
 
     def apply(self) -> None:
         """Change the weights."""
@@ -31,10 +39,10 @@ class Step(Protocol[B_in]):
 class Loss(nn.Module, Generic[B]):
     """The loss as a module with the net's parameters, so that what wraps modules can wrap it.
 
-    It has none of its buffers: a state that is carried from batch to batch is each process's own.
+    It has none of its buffers: what those carry from batch to batch is each process's own.
     """
 
-    def __init__(self, net: nn.Module, loss: Callable[[B, float], Tensor], float16: bool) -> None:
+    def __init__(self, net: nn.Module, loss: Carrying[B], float16: bool) -> None:
         super().__init__()
         self.weights = nn.ParameterList(net.parameters())
         # Never used: DDP, told to expect unused parameters, warns where there are none.
@@ -42,26 +50,36 @@ class Loss(nn.Module, Generic[B]):
         self.loss = loss
         self.float16 = float16
 
-    def forward(self, batch: B, progress: float) -> Tensor:
+    def forward(self, batch: B, progress: float, state: Any) -> tuple[Tensor, Any]:
         with torch.autocast("cuda", torch.float16) if self.float16 else nullcontext():
-            return self.loss(batch, progress).float()
+            loss, state = self.loss(batch, progress, state)
+        return loss.float(), detach(state)
 
 
 class Eager(Generic[B]):
     """The update as PyTorch runs it, operation by operation."""
 
-    def __init__(self, loss: nn.Module, training: Training, clip: float) -> None:
+    def __init__(
+        self, loss: nn.Module, carried: Carrying[B], training: Training, clip: float
+    ) -> None:
         self.loss = loss
+        self.carried = carried
         self.training = training
         self.clip = clip
 
-    def gradient(self, parts: Sequence[B], shares: Tensor, progress: float) -> Tensor:
+    def begin(self, part: B) -> Any:
+        return self.carried.begin(part)
+
+    def gradient(
+        self, parts: Sequence[B], shares: Tensor, progress: float, state: Any
+    ) -> tuple[Tensor, Any]:
         optimizer, scaler = self.training.optimizer, self.training.scaler
         optimizer.zero_grad(set_to_none=True)
         total = torch.zeros_like(shares[0])
         for i, part in enumerate(parts):
             with self._exchange(i == len(parts) - 1):
-                loss = self.loss(part, progress) * shares[i]
+                loss, state = self.loss(part, progress, state)
+                loss = loss * shares[i]
                 scaler.scale(loss).backward()
             total += loss.detach()
         scaler.unscale_(optimizer)
@@ -69,7 +87,7 @@ class Eager(Generic[B]):
         norm = get_total_norm([p.grad for p in changed if p.grad is not None])
         if self.clip:
             clip_grads_with_norm_(changed, self.clip, norm)
-        return torch.stack((total, norm))
+        return torch.stack((total, norm)), state
 
     def apply(self) -> None:
         self.training.scaler.step(self.training.optimizer)

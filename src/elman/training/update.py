@@ -32,23 +32,27 @@ def update(
 ) -> Update:
     """Change the weights once; where the loss is not finite, leave them and raise a ModelError."""
     net = training.net
-    carried = {name: buffer.clone() for name, buffer in net.named_buffers()}
+    buffers = {name: buffer.clone() for name, buffer in net.named_buffers()}
     weight = sum(batches.weight(batch) for batch in group.batches)
     if not 0 < weight < float("inf"):
         raise DataError(f"the batches of {group.place} weigh {weight}; they must weigh something")
-    parts, shares = _portion(batches, group, world, weight)
+    parts, shares = _portion(batches, group, world, weight, carried=bool(training.state))
     lr = rate(settings, group.progress, training.position.merits)
     set_rate(training.optimizer, lr)
     seed(settings.seed, group.update, world.rank)
     net.train()
     shares_here = torch.tensor(shares, device=next(net.parameters()).device)
-    loss, norm = step.gradient(parts, shares_here, group.progress).tolist()
+    before = training.state if group.start else step.begin(parts[0])
+    found, after = step.gradient(parts, shares_here, group.progress, before)
+    loss, norm = found.tolist()
     (loss,) = world.sum(loss / world.size)
     if not (isfinite(loss) and isfinite(norm)):
-        put(net, carried)
+        put(net, buffers)
         if not _recovers(training):
             raise ModelError(_diverged(settings, group, loss, norm))
+        after = before
     step.apply()
+    training.state = after
     return Update(group.update, group.epoch + 1, group.progress, loss, lr, norm, weight)
 
 
@@ -62,7 +66,7 @@ def seed(number: int, update: int, rank: int) -> None:
 
 
 def _portion(
-    batches: Batches[B], group: Group[B], world: World, total: float
+    batches: Batches[B], group: Group[B], world: World, total: float, *, carried: bool
 ) -> tuple[list[B], list[float]]:
     """This process's parts of the batches, and what each counts towards the mean over processes."""
     if world.size == 1:
@@ -71,8 +75,9 @@ def _portion(
     for batch in group.batches:
         part = batches.share(batch, world.rank, world.size)
         weight = batches.weight(part)
-        # The loss of nothing is undefined: a process left without has it all, and counts for nil.
-        parts.append(part if weight else batch)
+        # The loss of nothing is undefined: a process left without has it all, and counts for nil. A
+        # state that is carried is of the part's rows, and such a loss must cope with nothing itself.
+        parts.append(part if weight or carried else batch)
         shares.append(weight * world.size / total)
     return parts, shares
 

@@ -1,0 +1,113 @@
+"""Dynamic evaluation: the weights follow the text that is read (Krause et al. 2018).
+
+After each short stretch of text, whose tokens were predicted before:
+
+    w ← w - η g / (√m + ε) + λ √m / mean(√m) (w₀ - w)
+
+g is the gradient of the stretch's mean loss, m the mean of g² over the stretches so far, w₀ the trained
+weights. The authors take m from the training data; here it comes from the text itself, and nothing is
+changed in the first few stretches, so that a model folder and a text are all that is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from elman.errors import ConfigError
+from elman.layers.cross_entropy import weighted_mean
+from elman.shapes import Bool, Float, Int, Tensor
+from elman.state import detach
+from elman.tasks.lm_network import Network
+
+
+@dataclass(frozen=True)
+class Dynamic:
+    """How fast the weights follow, and how strongly they are drawn back."""
+
+    rate: float = 2e-3  # η
+    decay: float = 0.02  # λ
+    epsilon: float = 1e-3  # ε
+    steps: int = 5  # tokens of a stretch
+    warm: int = 50  # stretches that only tell m
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise ConfigError(f"steps is {self.steps}; it must be at least 1")
+        for name, least in (("rate", 0.0), ("decay", 0.0), ("warm", 0), ("epsilon", 1e-12)):
+            if getattr(self, name) < least:
+                raise ConfigError(f"{name} is {getattr(self, name)}; it must be at least {least}")
+
+
+class Adaptation:
+    """A network whose weights change as it reads."""
+
+    def __init__(self, net: Network, how: Dynamic) -> None:
+        self.net, self.how = net, how
+        self.weights: list[Tensor] = [p for p in net.parameters() if p.requires_grad]
+        self.trained = [p.detach().clone() for p in self.weights]
+        self.squares = [torch.zeros_like(p) for p in self.trained]
+        self.seen = 0
+
+    def read(
+        self,
+        state: Any,
+        ids: Int[Tensor, "B T"],
+        targets: Int[Tensor, "B T"],
+        mask: Bool[Tensor, "B T"],
+    ) -> tuple[Any, Float[Tensor, "B T H"], Float[Tensor, "B T"]]:
+        """State, outputs and what the targets cost, by the weights as they are; then they change."""
+        with torch.enable_grad():
+            state, hs = self.net.read(state, ids)
+            nats = self.net.output.nats(hs, targets)
+            loss = weighted_mean(nats, mask)
+            found = torch.autograd.grad(loss, self.weights, allow_unused=True)
+        pairs = zip(found, self.weights, strict=True)
+        self._change([torch.zeros_like(p) if g is None else g for g, p in pairs])
+        return detach(state), hs.detach(), nats.detach()
+
+    def follow(self, ids: Sequence[int], first: int) -> None:
+        """Learn from a text, such as what comes before what is to be written; ``first`` stands before it."""
+        device = self.weights[0].device
+        text, state = torch.tensor([[first, *ids]], device=device), self.net.begin(1)
+        for start in range(0, len(ids), self.how.steps):
+            end = min(start + self.how.steps, len(ids))
+            x, y = text[:, start:end], text[:, start + 1 : end + 1]
+            state, _, _ = self.read(state, x, y, torch.ones_like(y, dtype=torch.bool))
+
+    @torch.no_grad()
+    def _change(self, gradients: list[Tensor]) -> None:
+        self.seen += 1
+        torch._foreach_lerp_(self.squares, torch._foreach_mul(gradients, gradients), 1 / self.seen)
+        if self.seen <= self.how.warm:
+            return
+        roots = torch._foreach_sqrt(self.squares)
+        total = torch.stack([root.sum() for root in roots]).sum().clamp(min=1e-30)
+        mean = total / sum(root.numel() for root in roots)
+        away = torch._foreach_sub(self.trained, self.weights)
+        moves = torch._foreach_div(gradients, torch._foreach_add(roots, self.how.epsilon))
+        torch._foreach_add_(self.weights, moves, alpha=-self.how.rate)
+        for p, root, back in zip(self.weights, roots, away, strict=True):
+            p.add_(back * (root * (self.how.decay / mean)).clamp_(max=1.0))
+
+    @torch.no_grad()
+    def restore(self) -> None:
+        """Give the network its trained weights back."""
+        for p, trained in zip(self.weights, self.trained, strict=True):
+            p.copy_(trained)
+
+
+@contextmanager
+def adapting(net: Network, how: Dynamic) -> Iterator[Adaptation]:
+    """Within it the network follows what it reads, without dropout; afterwards it is as it was."""
+    adaptation, training = Adaptation(net, how), net.training
+    net.eval()
+    try:
+        yield adaptation
+    finally:
+        adaptation.restore()
+        net.train(training)

@@ -1,0 +1,72 @@
+"""How probable whole texts are: from the first token to the end, as a product over positions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from elman.tasks.predictor import Predictor, beginning, lines_of, reading
+from elman.tasks.spelled import shown
+from elman.text.vocab import PAD
+
+_ROWS = 64  # texts scored at once
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a text is worth, token by token, its end included; in nats."""
+
+    tokens: list[str]  # as they were written, known or not
+    log_probs: list[float]
+
+    @property
+    def log_probability(self) -> float:
+        """log p of the whole."""
+        return math.fsum(self.log_probs)
+
+    @property
+    def perplexity(self) -> float:
+        """exp of the mean surprise of a token."""
+        return math.exp(-self.log_probability / len(self.log_probs))
+
+    def __float__(self) -> float:
+        return self.log_probability
+
+
+def score(lm: Predictor, text: str) -> Score:
+    """Score one text; each of its lines ends as the lines of the training text did."""
+    return scores(lm, [text])[0]
+
+
+def scores(lm: Predictor, texts: Sequence[str]) -> list[Score]:
+    """Score texts, many at once; each is read from the beginning, whatever stands beside it."""
+    encoded = [lines_of(lm, text) for text in texts]
+    order = sorted(range(len(texts)), key=lambda i: len(encoded[i]))
+    found: dict[int, list[float]] = {}
+    for first in range(0, len(order), _ROWS):
+        rows = order[first : first + _ROWS]
+        found |= zip(rows, _log_probs(lm, [encoded[i] for i in rows]), strict=True)
+    return [
+        Score(
+            shown(lm.codec, text, lm.end),
+            found[i],
+        )
+        for i, text in enumerate(texts)
+    ]
+
+
+def _log_probs(lm: Predictor, rows: Sequence[list[int]]) -> list[list[float]]:
+    with reading(lm) as net:
+        first = beginning(lm).token
+        longest = max(map(len, rows))
+        padded = [row + [PAD] * (longest - len(row)) for row in rows]
+        targets = torch.tensor(padded, device=first.device)
+        lengths = torch.tensor([len(row) for row in rows], device=first.device)
+        mask = torch.arange(longest, device=first.device) < lengths[:, None]
+        inputs = torch.cat([first.expand(len(rows), 1), targets[:, :-1]], 1)
+        _, hs = net.read(net.begin(len(rows)), inputs, mask)
+        nats = net.output.nats(hs, targets)
+    return [(-row[: len(ids)]).tolist() for row, ids in zip(nats, rows, strict=True)]

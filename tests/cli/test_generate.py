@@ -1,0 +1,118 @@
+"""elman generate as a person meets it."""
+
+import json
+import sys
+from dataclasses import asdict
+
+import pytest
+
+from elman import artifact
+from elman.decoding import Beam, Greedy
+from elman.tasks.generation import Sampling, generate
+from elman.tasks.rules import Rules
+from tests.cli.lm_folder import call, store
+from tests.tasks.topics import fresh
+
+DRAWN = "--sample --temperature 0.7 --top-k 4 --top-p 0.9 --min-p 0.01 --seed 2 -n 3"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lm")
+    return str(folder), store(folder)
+
+
+@pytest.fixture
+def elman(monkeypatch, capsys):
+    return lambda *arguments, **options: call(monkeypatch, capsys, *arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "how", "n"),
+    [
+        (["--seed", "3"], Sampling(seed=3), 1),
+        (
+            DRAWN.split(),
+            Sampling(temperature=0.7, top_k=4, top_p=0.9, min_p=0.01, seed=2),
+            3,
+        ),
+        (["--greedy"], Greedy(), 1),
+        (
+            ["--beam", "4", "--beam-factor", "20", "--alpha", "0.5", "-n", "2"],
+            Beam(width=4, factor=20, alpha=0.5),
+            2,
+        ),
+        (["--beam", "4", "--keep-width"], Beam(width=4, narrow=False), 1),
+    ],
+)
+def test_options_say_how_to_write(elman, model, options, how, n):
+    folder, lm = model
+    done = elman("generate", folder, "--prompt", "Once upo", *options)
+    assert done.code == 0
+    assert done.err == ""
+    assert done.out.splitlines() == [text.text for text in generate(lm, "Once upo", how, n=n)]
+
+
+def test_options_say_within_which_rules(elman, model):
+    folder, lm = model
+    said = "--max-tokens 9 --min-tokens 5 --no-repeat 2 --ban tide --ban a --stop up"
+    done = elman("generate", folder, "--greedy", *said.split())
+    rules = Rules(max_tokens=9, min_tokens=5, no_repeat=2, banned=("tide", "a"), stop=("up",))
+    assert done.out == generate(lm, how=Greedy(), rules=rules)[0].text + "\n"
+    assert elman("generate", folder, "--max-seconds", "0").out.count(" ") == 0
+
+
+def test_json_has_scores(elman, model):
+    done = elman("generate", model[0], "--beam", "3", "-n", "2", "--json", "--prompt", "the")
+    texts = [json.loads(line) for line in done.out.splitlines()]
+    assert len(texts) == 2
+    assert texts[0]["score"] >= texts[1]["score"]
+    assert texts[0]["text"] == "the" + texts[0]["continuation"]
+
+
+def test_a_trace_tells_the_search_on_stderr(elman, model):
+    arguments = ["generate", model[0], "--beam", "3", "-n", "2", "--prompt", "Once upo"]
+    plain, traced = elman(*arguments), elman(*arguments, "--trace")
+    assert traced.out == plain.out
+    lines = traced.err.splitlines()
+    assert lines[0].startswith("1: width 3, kept 1, pruned ")
+    assert "'Once upon'" in lines[1]
+    assert any("over: " in line for line in lines)
+
+
+def test_one_text_comes_piece_by_piece_on_a_terminal(elman, model, monkeypatch):
+    arguments = ["generate", model[0], "--prompt", "Once upo", "--seed", "1"]
+    at_once = elman(*arguments)
+    monkeypatch.setattr(sys.stdout.__class__, "isatty", lambda self: True, raising=False)
+    assert elman(*arguments) == at_once
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ("--greedy --beam 3", "--greedy, --sample and --beam are three ways to write; choose one"),
+        ("--greedy --top-k 3", "--top-k is for sampling, not for --greedy or --beam"),
+        ("--trace", "--beam-factor, --keep-width, --alpha and --trace are for --beam K"),
+        ("--beam 2 -n 3", "n_best is 3; it must be from 1 to the width, 2"),
+        ("--temperature 0", "temperature is 0.0; it must be above 0; Greedy() is what it tends to"),
+    ],
+)
+def test_contradictions_are_one_line(elman, model, options, line):
+    done = elman("generate", model[0], *options.split())
+    assert done == (1, "", f"elman: {line}\n")
+
+
+@pytest.mark.parametrize("verb", ["generate", "complete", "score"])
+def test_a_folder_of_another_task_is_refused(elman, verb, tmp_path):
+    classifier = fresh()
+    config = {"task": "classifier", "data": {}, "model": asdict(classifier.model)}
+    artifact.save(classifier, tmp_path, config=config, metrics={}, card="")
+    line = f"elman: {tmp_path} holds a classifier; this verb is for language models\n"
+    assert elman(verb, str(tmp_path)) == (1, "", line)
+
+
+@pytest.mark.parametrize("verb", ["generate", "complete", "score"])
+def test_every_verb_explains_itself_with_an_example(elman, verb):
+    done = elman(verb, "--help")
+    assert done.code == 0
+    assert f"  elman {verb} models/lm" in done.out

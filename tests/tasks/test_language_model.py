@@ -1,0 +1,439 @@
+"""The language model: what it computes, what it learns, what it keeps."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import elman
+from elman.errors import ConfigError, DataError
+from elman.layers.cross_entropy import weighted_mean
+from elman.learning import learn
+from elman.learning.examples import Windows, split
+from elman.learning.recipe import build
+from elman.tasks import lm_text
+from elman.tasks.language_model import Batch, Data, Encoded, LanguageModel, Model, Text, read
+from elman.tasks.settings import Tokens
+from elman.text.vocab import EOS
+from elman.training.events import Checkpoint, Update
+from elman.training.fit import fit
+from elman.training.settings import Settings
+from elman.training.snapshot import Snapshot
+from elman.training.validation import Validation
+
+SONG = ["the", "cat", "sat", "on", "the", "mat", "and", "the", "dog", "sat", "on", "the", "log"]
+LINES = [" ".join(SONG[i : i + 5]) for i in range(len(SONG) - 5)] * 3
+SMALL = Model(hidden=6, embedding=5, layers=2, dropout=0.0)
+
+
+def made(model: Model = SMALL, kind: str = "words", lines: list[str] = LINES) -> LanguageModel:
+    torch.manual_seed(0)
+    lm = LanguageModel.fresh(model, Tokens(kind=kind), lines)
+    with torch.no_grad():
+        for p in lm.net.parameters():
+            p.add_(0.3 * torch.randn_like(p))  # away from the start, where much is zero
+    return lm
+
+
+def batch(ids: torch.Tensor) -> Batch:
+    return Batch(ids[:, :-1], ids[:, 1:], torch.ones_like(ids[:, 1:], dtype=torch.bool), 1.0)
+
+
+def test_perplexity_is_that_of_the_formulas_in_numpy() -> None:
+    lm = made(Model(cell="elman", hidden=6, embedding=5, layers=1, dropout=0.0))
+    w = {name: p.detach().double().numpy() for name, p in lm.net.named_parameters()}
+    cell = "layers.layers.0.cell.cell."
+    E, h, total, before = w["embed.E.weight"], np.zeros(6), 0.0, EOS
+    ids = [i for line in LINES for i in (*lm.codec.encode(line), EOS)]
+    for token in ids:
+        h = np.tanh(w[cell + "W"] @ E[before] + w[cell + "b"] + w[cell + "U.0"] @ h)
+        z = E @ (w["output.P.weight"] @ h) + w["output.b"]
+        total += np.log(np.exp(z).sum()) - z[token]
+        before = token
+    assert lm.perplexity(LINES) == pytest.approx(np.exp(total / len(ids)), rel=1e-5)
+
+
+@given(window=st.integers(1, 40))
+def test_windows_are_the_whole_text(window: int) -> None:
+    lm = made()
+    data = lm.encode(LINES[:6])
+    assert lm.nats(data, window=window) == pytest.approx(lm.nats(data), rel=1e-5)
+
+
+def test_scores_are_one_number_in_several_units() -> None:
+    scores = made(kind="chars").evaluate(made(kind="chars").encode(["ab", "c"]))
+    assert scores["tokens"] == 5  # with two ends of lines
+    assert scores["perplexity"] == pytest.approx(np.exp(scores["nats_per_token"]))
+    assert scores["bits_per_token"] == pytest.approx(scores["nats_per_token"] / np.log(2))
+    assert scores["bits_per_character"] == pytest.approx(scores["bits_per_token"])
+    words = made()
+    few = words.evaluate(words.encode(["the cat"]))
+    assert few["bits_per_character"] == pytest.approx(3 * few["bits_per_token"] / 8)
+
+
+def test_a_batch_is_its_rows_one_by_one() -> None:
+    net = made().net.eval()
+    ids = torch.randint(4, 9, (3, 7))
+    _, hs = net.read(net.begin(3), ids)
+    for row in range(3):
+        _, alone = net.read(net.begin(1), ids[row : row + 1])
+        torch.testing.assert_close(hs[row], alone[0])
+    assert hs.shape == (3, 7, 6)
+
+
+def test_a_mask_ends_a_row_early() -> None:
+    net = made().net.eval()
+    ids, mask = torch.randint(4, 9, (2, 5)), torch.arange(5) < torch.tensor([[5], [2]])
+    state, _ = net.read(net.begin(2), ids, mask)
+    short, _ = net.read(net.begin(1), ids[1:, :2])
+    torch.testing.assert_close(state[-1].h[1:], short[-1].h)
+
+
+def test_steps_are_reading() -> None:
+    net = made().net.eval()
+    ids = torch.randint(4, 9, (2, 5))
+    state = net.begin(2)
+    for t in range(5):
+        state, logits = net.step(state, ids[:, t])
+    torch.testing.assert_close(logits, net(ids)[:, -1])
+
+
+def test_the_gradient_of_tied_rows_is_that_of_both_uses() -> None:
+    model = Model(hidden=6, embedding=6, layers=1, dropout=0.0)
+    tied, loose = made(model), made(replace(model, tied=False))
+    with torch.no_grad():
+        for name, p in tied.net.named_parameters():
+            loose.net.get_parameter(name).copy_(p)
+        loose.net.output.own.copy_(tied.net.embed.E.weight)
+    some = batch(torch.randint(4, 9, (2, 8)))
+    for lm in (tied, loose):
+        lm.loss(some, 0.0).backward()
+    both = loose.net.embed.E.weight.grad + loose.net.output.own.grad
+    torch.testing.assert_close(tied.net.embed.E.weight.grad, both)
+
+
+def test_tied_sizes_that_differ_are_projected_and_others_are_not() -> None:
+    wide = made(Model(hidden=8, embedding=5, layers=2)).net
+    assert wide.output.P.weight.shape == (5, 8)
+    awd = made(Model(hidden=8, embedding=5, last=5, layers=2)).net
+    assert [layer.output_size for layer in awd.layers.stack] == [8, 5]
+    assert not list(awd.output.P.parameters())
+
+
+def test_recurrent_weights_are_dropped_anew_in_training_and_never_in_evaluation() -> None:
+    lm = made(replace(SMALL, layers=1, weight_drop=0.5))
+    net, x = lm.net.train(), torch.zeros(1, 1, 5)
+    cell = net.layers.stack[0].cell
+    (full,) = cell.cell.matrices()
+    (one,), (two,) = cell.draw(x).matrices(), cell.draw(x).matrices()
+    for dropped in (one, two):
+        assert 0.3 < (dropped == 0).float().mean() < 0.7
+        torch.testing.assert_close(dropped, torch.where(dropped == 0, 0, 2 * full))
+    assert not torch.equal(one, two)
+    ids = torch.randint(4, 9, (2, 6))
+    read = [net.read(net.begin(2), ids)[1] for _ in range(2)]
+    assert not torch.allclose(*read)
+    plain = made(replace(SMALL, layers=1)).net.eval()
+    torch.testing.assert_close(
+        net.eval().read(net.begin(2), ids)[1], plain.read(plain.begin(2), ids)[1]
+    )
+
+
+def test_words_are_dropped_as_a_whole_wherever_they_stand() -> None:
+    net = made(replace(SMALL, word_dropout=0.5)).net.train()
+    seen = []
+    net.drop_input.register_forward_hook(lambda _, xs, ys: seen.append(xs[0]))
+    ids = torch.tensor([[4, 5, 6, 7, 4, 5, 6, 7], [7, 6, 5, 4, 7, 6, 5, 4]])
+    net.read(net.begin(2), ids)
+    kept = seen[0].detach() / net.embed.E.weight.detach()[ids]
+    each = {i: kept[ids == i] for i in range(4, 8)}
+    for scale in each.values():
+        assert torch.isclose(scale, scale.flatten()[0], atol=1e-4).all()
+    assert {round(float(s.flatten()[0])) for s in each.values()} == {0, 2}
+
+
+def test_features_of_the_input_are_dropped_for_a_whole_window() -> None:
+    net = made(replace(SMALL, input_dropout=0.5)).net.train()
+    seen = []
+    net.drop_input.register_forward_hook(lambda _, xs, ys: seen.append(ys == 0))
+    net.read(net.begin(3), torch.randint(4, 9, (3, 7)))
+    assert (seen[0] == seen[0][:, :1]).all()
+    assert 0 < seen[0].float().mean() < 1
+
+
+def test_activation_regularisation_by_hand() -> None:
+    some = batch(torch.randint(4, 9, (2, 8)))
+    mask = torch.arange(7) < torch.tensor([[7], [3]])
+    some = Batch(some.ids, some.targets, mask, 10.0)
+    lm = made(replace(SMALL, alpha=2.0, beta=3.0))
+    plain = made().loss(some, 0.0)
+    _, hs = lm.net.read(lm.net.begin(2), some.ids)
+    h = hs.detach().double().numpy()
+    large = np.concatenate([h[0] ** 2, h[1, :3] ** 2]).mean()
+    sudden = np.concatenate([(h[0, 1:] - h[0, :-1]) ** 2, (h[1, 1:3] - h[1, :2]) ** 2]).mean()
+    expected = plain.item() + 2 * large + 3 * sudden
+    assert lm.loss(some, 0.0).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_large_outputs_cost_after_dropout_and_changes_before_it() -> None:
+    lm = made(replace(SMALL, dropout=0.5, input_dropout=0.0, layer_dropout=0.0, alpha=1.0))
+    some = batch(torch.randint(4, 9, (2, 8)))
+    lm.net.train()
+    torch.manual_seed(3)
+    found = lm.loss(some, 0.0)
+    torch.manual_seed(3)
+    _, hs = lm.net.read(lm.net.begin(2), some.ids)
+    kept = lm.net.drop(hs)
+    expected = lm.net.output.loss(kept, some.targets) + kept.square().mean()
+    torch.testing.assert_close(found, expected)
+
+
+def test_what_does_not_count_does_not_teach() -> None:
+    lm = made(replace(SMALL, alpha=1.0, beta=1.0))
+    ids = torch.randint(4, 9, (1, 6))
+    whole = batch(ids)
+    padded = Batch(
+        torch.cat((whole.ids, torch.zeros(1, 3, dtype=torch.long)), 1),
+        torch.cat((whole.targets, torch.full((1, 3), 4)), 1),
+        torch.tensor([[True] * 5 + [False] * 3]),
+        5.0,
+    )
+    torch.testing.assert_close(lm.loss(whole, 0.0), lm.loss(padded, 0.0))
+    nothing = replace(padded, mask=torch.zeros_like(padded.mask))
+    assert torch.isfinite(lm.loss(nothing, 0.0))
+
+
+def trained(
+    lm: LanguageModel, settings: Settings, stop: int = 0, resume: Snapshot | None = None
+) -> tuple[list[float], Snapshot | None]:
+    """The losses of a run, or up to an update and the snapshot there."""
+    data = Data(batch=3, steps=5, spread=1.0, rotated=True)
+    text = lm.encode(LINES)
+    validation = Validation(lambda: lm.evaluate(text), "perplexity", "min")
+    batches = Windows(text, data, settings.seed, lm)
+    losses = []
+    for event in fit(lm.net, batches, lm.truncated, settings, validation, resume=resume):
+        if isinstance(event, Update):
+            losses.append(event.loss)
+        if isinstance(event, Checkpoint) and event.number == stop:
+            return losses, event.snapshot()
+    return losses, None
+
+
+@pytest.mark.parametrize("stop", [3, 11, 14])
+def test_a_resumed_run_is_the_uninterrupted_one_bit_for_bit(stop: int) -> None:
+    model = replace(SMALL, dropout=0.2, weight_drop=0.3, word_dropout=0.1, alpha=1.0, beta=1.0)
+    settings = Settings(
+        optimizer="ntasgd", lr=0.5, momentum=0.0, trigger=1, epochs=3, schedule="constant"
+    )
+    whole = made(model)
+    expected, _ = trained(whole, settings)
+    begun, snapshot = trained(made(model), settings, stop)
+    resumed = made(model, lines=LINES)
+    with torch.no_grad():
+        for p in resumed.net.parameters():
+            p.zero_()
+    rest, _ = trained(resumed, settings, resume=snapshot)
+    assert begun + rest == expected
+    for one, other in zip(whole.net.parameters(), resumed.net.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_the_state_is_carried_into_the_next_window_and_not_into_the_next_epoch() -> None:
+    lm, given_states = made(), []
+    inner = lm.net.read
+
+    def spying(state, ids, mask=None):
+        given_states.append(state[0].h.abs().sum().item())
+        return inner(state, ids, mask)
+
+    lm.net.read = spying
+    data = Data(batch=4, steps=10)
+    batches = Windows(lm.encode(LINES), data, 0, lm)
+    for _ in fit(lm.net, batches, lm.truncated, Settings(epochs=2)):
+        pass
+    count = batches.count(0)
+    first = [i for i, size in enumerate(given_states) if size == 0]
+    assert first == [0, count]
+
+
+def test_a_deterministic_text_is_learnt_to_perplexity_one() -> None:
+    lines = [" ".join(SONG)] * 20
+    lm = LanguageModel.fresh(Model(hidden=32, layers=1, dropout=0.0), Tokens(), lines)
+    batches = Windows(lm.encode(lines), Data(batch=2, steps=20), 0, lm)
+    for _ in fit(lm.net, batches, lm.truncated, Settings(lr=0.02, epochs=12)):
+        pass
+    assert lm.perplexity(lines) < 1.05
+
+
+def recipe(tmp_path: Path, **model: object) -> dict[str, object]:
+    (tmp_path / "a.txt").write_text("\n".join(LINES * 4) + "\n")
+    return {
+        "task": "lm",
+        "data": {
+            "train": str(tmp_path / "a.txt"),
+            "cache": str(tmp_path / "cache"),
+            "batch": 4,
+            "steps": 8,
+        },
+        "model": {"hidden": 8, "embedding": 8, "layers": 1, "dropout": 0.0, **model},
+        "training": {"epochs": 1, "lr": 0.02},
+    }
+
+
+@pytest.mark.parametrize("model", [{}, {"softmax": "adaptive", "tied": False, "cutoffs": [5]}])
+def test_a_saved_model_is_the_same_when_loaded(tmp_path: Path, model: dict[str, object]) -> None:
+    lm = elman.train(recipe(tmp_path, **model), tmp_path / "m")
+    loaded = elman.load(tmp_path / "m")
+    assert loaded.perplexity(LINES) == lm.perplexity(LINES)
+    for one, other in zip(
+        lm.net.state_dict().values(), loaded.net.state_dict().values(), strict=True
+    ):
+        assert torch.equal(one, other)
+
+
+def test_training_goes_on_from_a_model_with_other_dropout_and_averaging(tmp_path: Path) -> None:
+    """The fine-tuning stage of Merity et al. 2018."""
+    first = elman.train(recipe(tmp_path), tmp_path / "m")
+    again = recipe(tmp_path, dropout=0.1, weight_drop=0.1)
+    again["training"] = {
+        **{"optimizer": "ntasgd", "lr": 0.5, "momentum": 0.0, "trigger": 1, "epochs": 6},
+        **{"schedule": "constant", "weight_decay": 0.0},
+    }
+    better = elman.train(again, tmp_path / "n", init=tmp_path / "m")
+    assert better.perplexity(LINES) < first.perplexity(LINES)
+
+
+def vectors(tmp_path: Path, size: int = 7) -> str:
+    words = ("the", "cat", "sat")
+    rows = [f"{w} {' '.join(str(i + 0.1 * j) for j in range(size))}" for i, w in enumerate(words)]
+    (tmp_path / "v.txt").write_text("\n".join(rows) + "\n")
+    return str(tmp_path / "v.txt")
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_pretrained_vectors_stay_or_are_trained(tmp_path: Path, frozen: bool) -> None:
+    model = Model(vectors=vectors(tmp_path), frozen=frozen, tied=not frozen, hidden=6)
+    lm = LanguageModel.fresh(model, Tokens(), LINES)
+    known = torch.tensor([lm.codec.encode("the cat sat")])
+    before = lm.net.embed(known).detach().clone()
+    assert before.shape == (1, 3, 7)
+    # As in the file, but for the scale.
+    assert torch.corrcoef(before[0])[0, 1] == pytest.approx(1.0)
+    lm.loss(batch(torch.randint(4, 9, (2, 8))), 0.0).backward()
+    torch.optim.SGD(lm.net.parameters(), 1.0).step()
+    assert torch.equal(before, lm.net.embed(known)) == frozen
+
+
+def test_a_model_with_vectors_is_loaded_without_their_file(tmp_path: Path) -> None:
+    options = recipe(tmp_path, vectors=vectors(tmp_path), frozen=True, tied=False)
+    lm = elman.train(options, tmp_path / "m")
+    (tmp_path / "v.txt").unlink()
+    assert elman.load(tmp_path / "m").perplexity(LINES) == lm.perplexity(LINES)
+
+
+def test_what_is_held_out_is_the_end_of_the_text_and_its_words_are_unknown(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a b c\n" * 9 + "x y z\n")
+    data = Data(train=str(tmp_path / "a.txt"), holdout=0.1, cache=str(tmp_path / "cache"))
+    training, held = split(data, read)
+    lm = LanguageModel.fresh(SMALL, Tokens(), training)
+    assert lm.codec.items[4:] == ("a", "b", "c")
+    a, b, c = lm.codec.encode("a b c")
+    assert lm.encode(training).ids.tolist() == [a, b, c, EOS] * 9
+    assert lm.encode(held).ids.tolist() == [1, 1, 1, EOS]
+    assert lm.encode(held).characters is None
+
+
+def test_a_second_start_reads_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.txt").write_text("\n".join(LINES))
+    text = read(Data(cache=str(tmp_path / "cache")), str(tmp_path / "a.txt"), train=True)
+    first = LanguageModel.fresh(SMALL, Tokens(), text)
+    ids = first.encode(text).ids
+
+    def refuse(*_, **__):
+        raise AssertionError("the text was read again")
+
+    monkeypatch.setattr(lm_text, "lines", refuse)
+    monkeypatch.setattr("elman.text.corpus.lines", refuse)
+    second = LanguageModel.fresh(SMALL, Tokens(), text)
+    assert second.codec.items == first.codec.items
+    assert isinstance(second.encode(text).ids, np.memmap)
+    assert np.array_equal(second.encode(text).ids, ids)
+    monkeypatch.undo()
+    (tmp_path / "a.txt").write_text("something else")
+    assert "else" in LanguageModel.fresh(SMALL, Tokens(), text).codec.items
+
+
+def test_characters_have_newlines_for_ends() -> None:
+    lm = LanguageModel.fresh(SMALL, Tokens(kind="chars"), ["ab", "b"])
+    assert lm.codec.items[lm.end] == "\n"
+    assert lm.codec.decode(lm.encode(["ab", "b"]).ids.tolist()) == "ab\nb\n"
+    assert made().end == EOS
+
+
+def test_large_text_is_reported_while_it_is_encoded(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(("a b c " * 20000 + "\n") * 20)
+    said = []
+    text = Text((str(tmp_path / "a.txt"),), folder=tmp_path, report=lambda *how: said.append(how))
+    text.encode(text.learn(Tokens()))
+    assert {what for what, _, _ in said} == {"reading", "encoding"}
+    assert said[-1][1] == said[-1][2] == (tmp_path / "a.txt").stat().st_size
+
+
+def test_small_texts_are_cut_into_few_streams(tmp_path: Path) -> None:
+    def streams(tokens: int) -> int:
+        text = Encoded(np.zeros(tokens, np.uint16), None)
+        return Windows(text, Data(steps=10), 0, made()).streams.batch
+
+    assert [streams(n) for n in (50, 3_000, 10**6)] == [1, 3, 32]
+
+
+def test_interrupted_training_keeps_its_carried_state(tmp_path: Path) -> None:
+    """As a model folder: stopped by time, then resumed with more of it."""
+    options = recipe(tmp_path, dropout=0.1)
+    options["training"] = {"epochs": 2, "lr": 0.02, "checkpoint_minutes": 1e-9}
+    whole = learn(build(options), tmp_path / "whole").model
+    short = {**options, "training": {**options["training"], "minutes": 1e-4}}
+    learn(build(short), tmp_path / "m")
+    config = json.loads((tmp_path / "m" / "config.json").read_text())
+    assert config["training"]["minutes"] == 1e-4
+    resumed = learn(build(options), tmp_path / "m", resume=True).model
+    for one, other in zip(whole.net.parameters(), resumed.net.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"softmax": "adaptive"}, "set it to false"),
+        ({"vectors": "v", "frozen": True}, "set it to false"),
+        ({"frozen": True}, "no vectors"),
+        ({"cutoffs": (3,)}, "softmax is not"),
+        ({"weight_drop": 1.0}, "weight_drop is 1.0"),
+        ({"last": -1}, "last is -1"),
+        ({"cell": "lstn"}, "did you mean 'lstm'"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options: dict[str, object], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        Model(**options)
+
+
+def test_no_text_is_refused() -> None:
+    with pytest.raises(DataError, match="no text"):
+        made().perplexity([])
+
+
+def test_the_mean_of_the_loss_is_that_of_what_counts() -> None:
+    lm = made()
+    some = batch(torch.randint(4, 9, (2, 8)))
+    mask = torch.rand(2, 7) < 0.5
+    _, hs = lm.net.read(lm.net.begin(2), some.ids)
+    nats = -lm.net.output.log_probabilities(hs).gather(-1, some.targets[..., None])[..., 0]
+    found = lm.loss(replace(some, mask=mask), 0.0)
+    torch.testing.assert_close(found, weighted_mean(nats, mask))

@@ -1,0 +1,63 @@
+"""A language model's update as a CUDA graph, with the state carried from replay to replay."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from elman.learning.examples import Windows
+from elman.tasks.language_model import Data, LanguageModel, Model
+from elman.tasks.settings import Tokens
+from elman.training.events import Checkpoint, Update
+from elman.training.fit import fit
+from elman.training.settings import Settings
+from elman.training.snapshot import Snapshot
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+
+LINES = [f"the {a} cat sat on the {b} mat" for a in "abcdef" for b in "ghijkl"] * 4
+MODEL = Model(hidden=32, embedding=16, last=16, dropout=0.0, alpha=1.0, beta=1.0)
+
+
+def trained(
+    model: Model, stop: int = 0, resume: Snapshot | None = None, **settings: object
+) -> tuple[list[float], Snapshot | None]:
+    torch.manual_seed(0)
+    lm = LanguageModel.fresh(model, Tokens(), LINES)
+    lm.net.to("cuda")
+    batches = Windows(lm.encode(LINES), Data(batch=6, steps=9, rotated=True), 0, lm)
+    how = Settings(epochs=3, lr=0.01, clip=0.25, **settings)
+    losses = []
+    for event in fit(lm.net, batches, lm.truncated, how, resume=resume):
+        if isinstance(event, Update):
+            losses.append(event.loss)
+        if isinstance(event, Checkpoint) and event.number == stop:
+            return losses, event.snapshot()
+    return losses, None
+
+
+def test_replays_carry_the_state_as_eager_updates_do() -> None:
+    eager, _ = trained(MODEL)
+    replayed, _ = trained(MODEL, graph=True)
+    assert replayed == pytest.approx(eager, rel=1e-3)
+
+
+def test_float16_replays_are_near_float32() -> None:
+    eager, _ = trained(MODEL)
+    half, _ = trained(MODEL, graph=True, precision="float16")
+    assert half == pytest.approx(eager, rel=0.03)
+
+
+def test_a_resumed_graph_goes_on_with_the_carried_state() -> None:
+    whole, _ = trained(MODEL, graph=True)
+    begun, snapshot = trained(MODEL, 17, graph=True)
+    rest, _ = trained(MODEL, resume=snapshot, graph=True)
+    assert begun + rest == pytest.approx(whole, rel=1e-3)
+
+
+def test_each_replay_drops_other_weights() -> None:
+    model = replace(MODEL, weight_drop=0.5, word_dropout=0.2, dropout=0.3)
+    losses, _ = trained(model, graph=True, precision="float16")
+    eager, _ = trained(model, precision="float16")
+    assert losses[-1] < losses[0]
+    assert losses == pytest.approx(eager, rel=0.1)
