@@ -1,8 +1,8 @@
 """What training costs as data grows: tokens a second and peak memory at 1×, 4× and 16× the lines.
 
-Lines of 5 to 35 words drawn from a Zipf law, as the words of texts are, so that more lines have more words. Each size is read,
-encoded and trained on in a process of its own, the sizes in turn, several rounds; the best round counts, in seconds of
-the processor, since other work on the machine slows all of them alike.
+Lines of 5 to 35 words drawn from a Zipf law, as the words of texts are, so that more lines have more words.
+Each size is read, encoded and trained on in a process of its own, the sizes in turn, several rounds; the best
+round counts, in seconds of the processor, since other work on the machine slows all of them alike.
 
     python bench/cost.py [--lines 5000] [--updates 150] [--rounds 3] [--json]
 """

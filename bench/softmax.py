@@ -26,8 +26,8 @@ import torch
 from torch import Tensor, nn
 
 from elman.layers.softmax import Softmax
-from elman.tasks.lm_network import Model, Network
-from elman.tasks.truncated import Batch, Truncated
+from elman.tasks.language.network import Model, Network
+from elman.tasks.language.truncated import Batch, Truncated
 
 ROWS, STEPS, SIZE = 32, 70, 400
 CUTOFFS = (2000, 10_000)

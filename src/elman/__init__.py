@@ -13,15 +13,17 @@ if TYPE_CHECKING:
     from elman.artifact import load as load
     from elman.learning import train as train
     from elman.tasks.classifier import Classifier as Classifier
+    from elman.tasks.language_model import LanguageModel as LanguageModel
     from elman.tasks.tagger import Tagger as Tagger
 
 __version__ = "0.1.0"
-__all__ = ["Classifier", "Tagger", "__version__", "load", "train"]
+__all__ = ["Classifier", "LanguageModel", "Tagger", "__version__", "load", "train"]
 
 _HOME = {
     "train": "elman.learning",
     "load": "elman.artifact",
     "Classifier": "elman.tasks.classifier",
+    "LanguageModel": "elman.tasks.language_model",
     "Tagger": "elman.tasks.tagger",
 }
 

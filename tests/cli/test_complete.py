@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from elman.tasks.completion import complete
+from elman.tasks.writing.completion import complete
 from tests.cli.lm_folder import call, store
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from elman import artifact
 from elman.decoding import Beam, Greedy
-from elman.tasks.generation import Sampling, generate
-from elman.tasks.rules import Rules
+from elman.tasks.writing.generation import Sampling, generate
+from elman.tasks.writing.rules import Rules
 from tests.cli.lm_folder import call, store
 from tests.tasks.topics import fresh
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from elman.tasks.scoring import score
+from elman.tasks.writing.scoring import score
 from tests.cli.lm_folder import call, store
 
 TEXTS = ["Once upon a time", "", "tide unheard-of"]

@@ -98,7 +98,7 @@ def test_training_learns_and_says_results_on_stdout_and_progress_on_stderr(made,
 
 def test_the_card_says_what_it_is(made):
     card = (made / "m" / "README.md").read_text()
-    assert "column 3: 5 tags, spans in BIO, trained as BIO, output crf" in card
+    assert "column 3: 8 tags, spans in BIO, trained as BIOES, output crf" in card
     card = (made / "u" / "README.md").read_text()
     assert "column upos: 4 tags, output softmax" in card
 

@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from elman.decoding import Beam, Greedy
-from elman.tasks.completion import complete
-from elman.tasks.generation import Sampling, generate, trace
 from elman.tasks.language_model import Batch, LanguageModel, Model
-from elman.tasks.rules import Rules
-from elman.tasks.scoring import score, scores
 from elman.tasks.settings import Tokens
+from elman.tasks.writing.completion import complete
+from elman.tasks.writing.generation import Sampling, generate, trace
+from elman.tasks.writing.rules import Rules
+from elman.tasks.writing.scoring import score, scores
 from elman.text.vocab import EOS
 
 LINES = ["once upon a time", "once up a tide", "the upper tide"]

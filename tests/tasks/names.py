@@ -30,6 +30,8 @@ TINY = {
     "characters": "",
     "casing": False,
     "tag_size": 4,
+    "scheme": "",
+    "affixes": 0,
 }
 OUTPUTS = ("softmax", "crf", "feedback")
 

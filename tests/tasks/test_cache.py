@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from elman.decoding import Greedy
 from elman.errors import ConfigError
 from elman.state import from_bytes, to_bytes
-from elman.tasks.cache import Cache
-from elman.tasks.cached import Cached
+from elman.tasks.language.cache import Cache
+from elman.tasks.language.cached import Cached
 from elman.tasks.language_model import Encoded, LanguageModel, Model
-from elman.tasks.predictor import Predictor
 from elman.tasks.settings import Tokens
+from elman.tasks.writing.predictor import Predictor
 
 V, H = 6, 3
 

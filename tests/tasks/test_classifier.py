@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.nn.functional import cross_entropy
 
 from elman.cells import CELLS
 from elman.errors import ConfigError, DataError
@@ -279,3 +280,25 @@ def test_the_loss_of_a_batch_is_the_weighted_mean_of_its_parts(balanced):
     losses = [model.loss(part, 0.0).item() for part in parts]
     assert np.average(losses, weights=weights) == pytest.approx(model.loss(data, 0.0).item())
     assert model.weight(data.pick([])) == 0
+
+
+def test_adversarial_training_is_the_mean_with_the_loss_after_a_step_along_the_gradient():
+    made = fresh(adversarial=0.5)
+    batch = made.encode(examples(6))
+    words = side_by_side(batch.rows, batch.forms)
+    xs = made.net.words(words).detach().requires_grad_()
+    gold = torch.tensor(batch.labels)
+    plain = cross_entropy(made.net.judge(xs, words.mask), gold)
+    (g,) = torch.autograd.grad(plain, xs)
+    step = torch.stack([0.5 * row / row.norm() for row in g])
+    worst = cross_entropy(made.net.judge(xs + step, words.mask), gold)
+    assert worst > plain
+    made.net.train()
+    torch.testing.assert_close(made.loss(batch, 0.0), (plain + worst) / 2)
+    made.net.eval()
+    torch.testing.assert_close(made.loss(batch, 0.0), plain)
+
+
+def test_a_step_away_from_the_words_may_not_be_negative():
+    with pytest.raises(ConfigError, match="adversarial is -1"):
+        Model(adversarial=-1.0)

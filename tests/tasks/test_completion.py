@@ -5,8 +5,8 @@ import math
 import pytest
 
 from elman.errors import ConfigError
-from elman.tasks.completion import complete
-from elman.tasks.spelled import in_word, spelled
+from elman.tasks.writing.completion import complete
+from elman.tasks.writing.spelled import in_word, spelled
 from tests.tasks.toy_lm import KINDS, next_probabilities, real, toy, writable
 
 

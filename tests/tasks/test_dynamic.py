@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from elman.errors import ConfigError
-from elman.tasks.dynamic import Dynamic, adapting
+from elman.tasks.language.dynamic import Dynamic, adapting
 from elman.tasks.language_model import LanguageModel, Model
 from elman.tasks.settings import Tokens
 

@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy
 
 from elman.cells import GRU, LSTM, Elman
 from elman.decoding import AtLengths, Forced, unroll
-from elman.tasks.feedback import FeedbackHead
+from elman.tasks.tagging.feedback import FeedbackHead
 
 TAGS, SIZE = 4, 3
 seeds = st.integers(0, 10_000)

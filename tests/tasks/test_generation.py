@@ -8,10 +8,10 @@ import torch
 
 from elman.decoding import Beam, Greedy
 from elman.errors import ConfigError
-from elman.tasks.generation import Sampling, generate, trace, write
-from elman.tasks.rules import Rules
-from elman.tasks.scoring import score
-from elman.tasks.spelled import spelled
+from elman.tasks.writing.generation import Sampling, generate, trace, write
+from elman.tasks.writing.rules import Rules
+from elman.tasks.writing.scoring import score
+from elman.tasks.writing.spelled import spelled
 from tests.tasks.toy_lm import KINDS, LINES, real, toy
 
 PROMPTS = ["", "Once upo", "Once ", "Once upon xyz", "a\nthe u"]

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from elman.cells import GRU
-from elman.tasks.feedback import FeedbackHead
-from elman.tasks.heads import CRFHead, Head, SoftmaxHead
-from elman.tasks.tags import Tagset
+from elman.tasks.tagging.feedback import FeedbackHead
+from elman.tasks.tagging.heads import CRFHead, Head, SoftmaxHead
+from elman.tasks.tagging.tags import Tagset
 
 TAGS = ("O", "B", "I")
 SIZE = 4

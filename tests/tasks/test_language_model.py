@@ -16,7 +16,7 @@ from elman.layers.cross_entropy import weighted_mean
 from elman.learning import learn
 from elman.learning.examples import Windows, split
 from elman.learning.recipe import build
-from elman.tasks import lm_text
+from elman.tasks.language import text as lm_text
 from elman.tasks.language_model import Batch, Data, Encoded, LanguageModel, Model, Text, read
 from elman.tasks.settings import Tokens
 from elman.text.vocab import EOS
@@ -302,8 +302,13 @@ def test_training_goes_on_from_a_model_with_other_dropout_and_averaging(tmp_path
     first = elman.train(recipe(tmp_path), tmp_path / "m")
     again = recipe(tmp_path, dropout=0.1, weight_drop=0.1)
     again["training"] = {
-        **{"optimizer": "ntasgd", "lr": 0.5, "momentum": 0.0, "trigger": 1, "epochs": 6},
-        **{"schedule": "constant", "weight_decay": 0.0},
+        "optimizer": "ntasgd",
+        "lr": 0.5,
+        "momentum": 0.0,
+        "trigger": 1,
+        "epochs": 6,
+        "schedule": "constant",
+        "weight_decay": 0.0,
     }
     better = elman.train(again, tmp_path / "n", init=tmp_path / "m")
     assert better.perplexity(LINES) < first.perplexity(LINES)

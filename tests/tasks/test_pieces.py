@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elman.tasks.pieces import Pending, finish, settle
+from elman.tasks.writing.pieces import Pending, finish, settle
 from elman.text.tokenizers import Tokenizer
 from tests.tasks.toy_lm import KINDS, codec
 

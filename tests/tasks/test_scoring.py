@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from elman.tasks.scoring import score, scores
+from elman.tasks.writing.scoring import score, scores
 from elman.text.vocab import BOS, PAD
 from tests.tasks.toy_lm import KINDS, next_probabilities, real, toy
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from elman.decoding import Greedy
 from elman.errors import ConfigError, ModelError
-from elman.tasks.completion import complete
-from elman.tasks.generation import Sampling, generate
-from elman.tasks.rules import Rules
-from elman.tasks.scoring import score
-from elman.tasks.stream import Stream
+from elman.tasks.writing.completion import complete
+from elman.tasks.writing.generation import Sampling, generate
+from elman.tasks.writing.rules import Rules
+from elman.tasks.writing.scoring import score
+from elman.tasks.writing.stream import Stream
 from tests.tasks.test_completion import ascii_only, ways
 from tests.tasks.toy_lm import KINDS, next_probabilities, real, toy, writable
 
@@ -168,7 +168,7 @@ def test_bytes_restore_a_stream_in_another_process():
     program = """
 import json, sys
 from tests.tasks.toy_lm import real
-from elman.tasks.stream import Stream
+from elman.tasks.writing.stream import Stream
 stream = Stream.from_bytes(real("bpe"), sys.stdin.buffer.read())
 stream.feed("n a time")
 stream.end()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elman.errors import DataError, ModelError
-from elman.tasks.tags import UNKNOWN, Tagset
+from elman.tasks.tagging.tags import UNKNOWN, Tagset
 from elman.text.spans import convert, spans
 
 SCHEMES = ["BIO", "IOB1", "BIOES"]

@@ -1,10 +1,10 @@
 """The verbs as methods are the functions of the same names."""
 
 from elman.decoding import Beam, Greedy
-from elman.tasks.completion import complete
-from elman.tasks.generation import Sampling, generate, write
-from elman.tasks.rules import Rules
-from elman.tasks.scoring import score, scores
+from elman.tasks.writing.completion import complete
+from elman.tasks.writing.generation import Sampling, generate, write
+from elman.tasks.writing.rules import Rules
+from elman.tasks.writing.scoring import score, scores
 from tests.tasks.toy_lm import real
 
 

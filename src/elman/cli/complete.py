@@ -13,7 +13,7 @@ from elman.cli.language import load
 from elman.cli.terminal import on_device
 
 if TYPE_CHECKING:
-    from elman.tasks.completion import Completion
+    from elman.tasks.writing.completion import Completion
 
 
 @click.command()
@@ -36,7 +36,7 @@ def complete(folder: Path, text: str | None, k: int, as_json: bool, device: str)
       elman complete models/lm "Once upo"
       elman complete models/lm
     """
-    from elman.tasks.completion import complete as completions
+    from elman.tasks.writing.completion import complete as completions
 
     model = load(folder, device)
 

@@ -15,9 +15,9 @@ from elman.errors import ConfigError
 
 if TYPE_CHECKING:
     from elman.decoding import Beam, Event
-    from elman.tasks.generation import Generation, How
-    from elman.tasks.predictor import Predictor
-    from elman.tasks.rules import Rules
+    from elman.tasks.writing.generation import Generation, How
+    from elman.tasks.writing.predictor import Predictor
+    from elman.tasks.writing.rules import Rules
 
 _OF_SAMPLING = ("temperature", "top_k", "top_p", "min_p", "seed")
 _OF_BEAM = {"beam_factor": "factor", "alpha": "alpha"}
@@ -64,8 +64,8 @@ def generate(folder: Path, device: str, **options: Any) -> None:
       elman generate models/lm --prompt "The" --beam 10 --beam-factor 50 -n 3 --trace
     """
     from elman.decoding import Beam
-    from elman.tasks import generation
-    from elman.tasks.rules import Rules
+    from elman.tasks.writing import generation
+    from elman.tasks.writing.rules import Rules
 
     how = _how(options)
     names = ("max_tokens", "min_tokens", "max_seconds", "no_repeat", "banned", "stop")
@@ -88,7 +88,7 @@ def generate(folder: Path, device: str, **options: Any) -> None:
 def _how(options: dict[str, Any]) -> How:
     """What the options say, which must not contradict each other."""
     from elman.decoding import Beam, Greedy
-    from elman.tasks.generation import Sampling
+    from elman.tasks.writing.generation import Sampling
 
     drawn = {name: options[name] for name in _OF_SAMPLING if options[name] is not None}
     searched = {to: options[name] for name, to in _OF_BEAM.items() if options[name] is not None}
@@ -119,7 +119,7 @@ def _json(text: Generation) -> str:
 
 
 def _traced(model: Predictor, prompt: str, beam: Beam, rules: Rules) -> list[Generation]:
-    from elman.tasks.generation import trace
+    from elman.tasks.writing.generation import trace
 
     search = trace(model, prompt, beam, rules)
     while True:

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from elman.tasks.predictor import Predictor
+    from elman.tasks.writing.predictor import Predictor
 
 
 def load(folder: Path, device: str) -> Predictor:
     """The language model in a folder."""
     from elman import artifact
     from elman.errors import ModelError
-    from elman.tasks.predictor import Predictor
+    from elman.tasks.writing.predictor import Predictor
 
     model: object = artifact.load(folder, device=device)
     if not isinstance(model, Predictor):

@@ -17,7 +17,7 @@ from elman.cli.language import load
 from elman.cli.terminal import on_device, say
 
 if TYPE_CHECKING:
-    from elman.tasks.scoring import Score
+    from elman.tasks.writing.scoring import Score
 
 _SCALE = ("green", "default", "yellow", "red", "bold red")  # a colour for each 2 nats of surprise
 
@@ -46,8 +46,8 @@ def score(
       elman score models/lm sentences.txt
       echo "the cat sat" | elman score models/lm --by-token
     """
-    from elman.tasks.scoring import scores
-    from elman.tasks.spelled import in_words
+    from elman.tasks.writing.scoring import scores
+    from elman.tasks.writing.spelled import in_words
     from elman.text.lines import lines
 
     model = load(folder, device)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from elman.errors import ConfigError
 
 if TYPE_CHECKING:
-    from elman.tasks.completion import Completion
+    from elman.tasks.writing.completion import Completion
 
 Find = Callable[[str], Sequence["Completion"]]
 

@@ -37,7 +37,7 @@ class TaggerRecipe:
     tokens: Tokens = field(default_factory=lambda: Tokens(lower=True, digits=True))
     model: tagger.Model = field(default_factory=tagger.Model)
     training: Settings = field(
-        default_factory=lambda: Settings(lr=6e-3, epochs=12, patience=4, average=0.99)
+        default_factory=lambda: Settings(lr=6e-3, epochs=12, patience=4, average=0.95)
     )
     tensorboard: bool = False
 

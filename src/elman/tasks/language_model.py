@@ -14,14 +14,14 @@ import torch
 from elman.errors import ModelError
 from elman.layers.embedding import Pretrained
 from elman.shapes import Tensor
-from elman.tasks.cache import Cache
-from elman.tasks.dynamic import Dynamic, adapting
-from elman.tasks.lm_data import Data, Encoded, encoded, in_newlines, learned
-from elman.tasks.lm_network import Model, Network
-from elman.tasks.lm_text import Text, read
+from elman.tasks.language.cache import Cache
+from elman.tasks.language.data import Data, Encoded, encoded, in_newlines, learned
+from elman.tasks.language.dynamic import Dynamic, adapting
+from elman.tasks.language.network import Model, Network
+from elman.tasks.language.text import Text, read
+from elman.tasks.language.truncated import Batch, Truncated
 from elman.tasks.settings import Tokens
-from elman.tasks.truncated import Batch, Truncated
-from elman.tasks.verbs import Verbs
+from elman.tasks.writing.verbs import Verbs
 from elman.text import codec as codecs
 from elman.text.codec import Codec
 from elman.text.streams import Streams, Window

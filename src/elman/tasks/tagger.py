@@ -19,16 +19,16 @@ from elman.layers.encoder import recurrent
 from elman.layers.words import Words
 from elman.metrics import accuracy, span_scores
 from elman.shapes import Float, Tensor
-from elman.tasks.feedback import FeedbackHead
-from elman.tasks.heads import CRFHead, Head, SoftmaxHead
 from elman.tasks.settings import Tokens, positive, share
-from elman.tasks.tagger_answers import Tagging as Tagging
-from elman.tasks.tagger_answers import taggings
-from elman.tasks.tagger_data import Data as Data
-from elman.tasks.tagger_data import Encoded as Encoded
-from elman.tasks.tagger_data import Example as Example
-from elman.tasks.tagger_data import read as read
-from elman.tasks.tags import UNKNOWN, Tagset
+from elman.tasks.tagging.answers import Tagging as Tagging
+from elman.tasks.tagging.answers import taggings
+from elman.tasks.tagging.data import Data as Data
+from elman.tasks.tagging.data import Encoded as Encoded
+from elman.tasks.tagging.data import Example as Example
+from elman.tasks.tagging.data import read as read
+from elman.tasks.tagging.feedback import FeedbackHead
+from elman.tasks.tagging.heads import CRFHead, Head, SoftmaxHead
+from elman.tasks.tagging.tags import UNKNOWN, Tagset
 from elman.tasks.words import Forms, Input, Lexicon, Row, WordModel, side_by_side
 from elman.text.batching import pad
 from elman.text.codec import TokenCodec
@@ -48,7 +48,7 @@ class Model(WordModel):
     layers: int = 1
     bidirectional: bool = True
     output: Literal["auto", "softmax", "crf", "feedback"] = "auto"  # crf where tags mark spans
-    scheme: Literal["", "BIO", "IOB1", "BIOES"] = ""  # to train spans in; "": that of the file
+    scheme: Literal["", "BIO", "IOB1", "BIOES"] = "BIOES"  # to train spans in; "": that of the file
     loss: Literal["sum", "mean"] = "sum"  # over the words of a sentence
     forcing: float = 1.0  # feedback: probability that the right tag is fed back in training
     tag_size: int = 20  # feedback: features of a tag
@@ -57,6 +57,7 @@ class Model(WordModel):
     word_dropout: float = 0.1
     characters: Literal["", "cnn", "lstm"] = "cnn"
     casing: bool = True
+    affixes: int = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -265,7 +266,7 @@ class Tagger:
         self, sentences: Sequence[Sequence[str] | str], *, n_best: int = 1
     ) -> list[list[Tagging]]:
         """For each sentence and each column: tags and spans, how sure they are, and the next best."""
-        self.net.eval()
+        self._ready()
         rows, forms = self.lexicon.sentences(map(self.cut, sentences))
         result: list[list[Tagging]] = [[] for _ in rows]
         for some in _chunks(rows):
@@ -279,7 +280,7 @@ class Tagger:
     @torch.no_grad()
     def _best(self, rows: Sequence[Row], forms: Forms) -> list[list[list[str]]]:
         """For each sentence and each column, the likeliest tags; sentences of like length run together."""
-        self.net.eval()
+        self._ready()
         result: list[list[list[str]]] = [[] for _ in rows]
         for some in _chunks(rows):
             words, ys = self._outputs([rows[i] for i in some], forms)
@@ -287,6 +288,10 @@ class Tagger:
                 for i, tags in zip(some, head.best(ys, words.mask).tolist(), strict=True):
                     result[i].append(tagset.decode(tags[: len(rows[i])]))
         return result
+
+    def _ready(self) -> None:
+        if self.net.training:  # to walk through all modules takes as long as to read a word
+            self.net.eval()
 
     @property
     def _heads(self) -> list[Head]:

@@ -12,8 +12,8 @@ import torch
 
 from elman.shapes import Tensor
 from elman.state import map_state, pick
-from elman.tasks.predictor import Place, Predictor, reading, writable_log_probs
-from elman.tasks.typed import Typed
+from elman.tasks.writing.predictor import Place, Predictor, reading, writable_log_probs
+from elman.tasks.writing.typed import Typed
 
 
 class Cover(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 
 from elman.layers.cross_entropy import weighted_mean
 from elman.shapes import Bool, Float, Int, Tensor
-from elman.tasks.lm_network import Model, Network
+from elman.tasks.language.network import Model, Network
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from elman.decoding import (
 from elman.errors import ConfigError
 from elman.shapes import Tensor
 from elman.state import repeat
-from elman.tasks.predictor import Predictor, reading, stepwise
-from elman.tasks.prompt import Prompt, finished, prompt
-from elman.tasks.rules import Rules, written_text
-from elman.tasks.sampling import Sampling
+from elman.tasks.writing.predictor import Predictor, reading, stepwise
+from elman.tasks.writing.prompt import Prompt, finished, prompt
+from elman.tasks.writing.rules import Rules, written_text
+from elman.tasks.writing.sampling import Sampling
 
 __all__ = ["Generation", "How", "Sampling", "generate", "trace", "write"]
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import torch
 
-from elman.tasks.covers import Cover, Covers, cover
-from elman.tasks.pieces import Pending, finish
-from elman.tasks.predictor import Place, Predictor, reading, writable_log_probs
-from elman.tasks.spelled import readable
-from elman.tasks.typed import Typed, TypedWord, typed
+from elman.tasks.writing.covers import Cover, Covers, cover
+from elman.tasks.writing.pieces import Pending, finish
+from elman.tasks.writing.predictor import Place, Predictor, reading, writable_log_probs
+from elman.tasks.writing.spelled import readable
+from elman.tasks.writing.typed import Typed, TypedWord, typed
 
 _WIDTH = 64  # ways to spell the pending text that are followed
 _MOST = 4096  # tokens after those that end just where it does

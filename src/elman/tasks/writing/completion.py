@@ -14,12 +14,12 @@ import heapq
 import math
 
 from elman.errors import ConfigError
-from elman.tasks.covers import cover
-from elman.tasks.predictor import Predictor, reading, writable_log_probs
-from elman.tasks.prompt import Prompt, prompt
-from elman.tasks.spelled import kind
-from elman.tasks.typed import TypedWord
-from elman.tasks.word_ends import Completion, WordEnds, fragment_of
+from elman.tasks.writing.covers import cover
+from elman.tasks.writing.predictor import Predictor, reading, writable_log_probs
+from elman.tasks.writing.prompt import Prompt, prompt
+from elman.tasks.writing.spelled import kind
+from elman.tasks.writing.typed import TypedWord
+from elman.tasks.writing.word_ends import Completion, WordEnds, fragment_of
 from elman.text.vocab import SPECIALS
 
 __all__ = ["Completion", "complete"]

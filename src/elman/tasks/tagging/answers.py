@@ -12,8 +12,8 @@ import numpy.typing as npt
 import torch
 
 from elman.shapes import Tensor
-from elman.tasks.heads import Head
-from elman.tasks.tags import Piece, Tagset
+from elman.tasks.tagging.heads import Head
+from elman.tasks.tagging.tags import Piece, Tagset
 from elman.text.spans import Span, spans
 
 

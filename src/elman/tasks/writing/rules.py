@@ -22,10 +22,10 @@ from elman.decoding import (
 )
 from elman.errors import ConfigError
 from elman.shapes import Float, Tensor
-from elman.tasks.predictor import Predictor, unwritable
-from elman.tasks.prompt import Prompt
-from elman.tasks.spelled import Spelled, in_words, spelled
-from elman.tasks.typed import Typed
+from elman.tasks.writing.predictor import Predictor, unwritable
+from elman.tasks.writing.prompt import Prompt
+from elman.tasks.writing.spelled import Spelled, in_words, spelled
+from elman.tasks.writing.typed import Typed
 from elman.text.vocab import UNK
 
 

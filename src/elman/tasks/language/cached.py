@@ -10,10 +10,10 @@ from torch import nn
 from elman.layers.cross_entropy import weighted_mean
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import State
-from elman.tasks.cache import NOTHING, Cache
+from elman.tasks.language.cache import NOTHING, Cache
+from elman.tasks.language.network import Network
 from elman.tasks.language_model import LanguageModel
-from elman.tasks.lm_network import Network
-from elman.tasks.verbs import Verbs
+from elman.tasks.writing.verbs import Verbs
 from elman.text.codec import Codec
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from elman.decoding import Greedy
-from elman.tasks import completion, generation, scoring
-from elman.tasks.completion import Completion
-from elman.tasks.generation import Generation, How, Sampling
-from elman.tasks.predictor import Predictor
-from elman.tasks.rules import Rules
-from elman.tasks.scoring import Score
-from elman.tasks.stream import Stream
+from elman.tasks.writing import completion, generation, scoring
+from elman.tasks.writing.completion import Completion
+from elman.tasks.writing.generation import Generation, How, Sampling
+from elman.tasks.writing.predictor import Predictor
+from elman.tasks.writing.rules import Rules
+from elman.tasks.writing.scoring import Score
+from elman.tasks.writing.stream import Stream
 
 
 class Verbs:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from elman.tasks.pieces import Pending, finish, settle
-from elman.tasks.predictor import Place, Predictor, beginning, lines_of, onward
-from elman.tasks.typed import Typed, typed
+from elman.tasks.writing.pieces import Pending, finish, settle
+from elman.tasks.writing.predictor import Place, Predictor, beginning, lines_of, onward
+from elman.tasks.writing.typed import Typed, typed
 
 
 class Prompt(NamedTuple):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import torch
 
-from elman.tasks.predictor import Predictor, beginning, lines_of, reading
-from elman.tasks.spelled import shown
+from elman.tasks.writing.predictor import Predictor, beginning, lines_of, reading
+from elman.tasks.writing.spelled import shown
 from elman.text.vocab import PAD
 
 _ROWS = 64  # texts scored at once

@@ -13,12 +13,12 @@ from elman.decoding.order import best
 from elman.errors import ConfigError, ModelError
 from elman.shapes import Float, Tensor
 from elman.state import State, from_bytes, leaves, map_state, to_bytes
-from elman.tasks.choices import Choice, pending_choices
-from elman.tasks.pieces import Pending, finish, settle
-from elman.tasks.predictor import Place, Predictor, beginning, reading, writable_log_probs
-from elman.tasks.sampling import Sampling
-from elman.tasks.spelled import decoded, kind, readable, spelled
-from elman.tasks.typed import typed
+from elman.tasks.writing.choices import Choice, pending_choices
+from elman.tasks.writing.pieces import Pending, finish, settle
+from elman.tasks.writing.predictor import Place, Predictor, beginning, reading, writable_log_probs
+from elman.tasks.writing.sampling import Sampling
+from elman.tasks.writing.spelled import decoded, kind, readable, spelled
+from elman.tasks.writing.typed import typed
 
 _CHUNK = 256  # tokens read at once, so that a long piece needs no more memory than a short one
 

@@ -11,9 +11,9 @@ import torch
 
 from elman.shapes import Float, Tensor
 from elman.state import pick
-from elman.tasks.covers import Covers
-from elman.tasks.predictor import Place, Predictor, reading, writable_log_probs
-from elman.tasks.spelled import decoded, in_word, spelled
+from elman.tasks.writing.covers import Covers
+from elman.tasks.writing.predictor import Place, Predictor, reading, writable_log_probs
+from elman.tasks.writing.spelled import decoded, in_word, spelled
 
 _LONGEST = 64  # tokens of a word, after which the search gives up
 _ENOUGH = 1e-4  # of the last completion asked for: what is less cannot change the ranking by much

@@ -22,7 +22,7 @@ from elman.errors import ConfigError
 from elman.layers.cross_entropy import weighted_mean
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import detach
-from elman.tasks.lm_network import Network
+from elman.tasks.language.network import Network
 
 
 @dataclass(frozen=True)

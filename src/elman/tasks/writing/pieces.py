@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from elman.tasks.spelled import kind
+from elman.tasks.writing.spelled import kind
 from elman.text.codec import Codec, TokenCodec
 from elman.text.tokenizers import Tokenizer
 

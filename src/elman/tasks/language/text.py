@@ -14,7 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from elman.errors import DataError, ModelError
-from elman.tasks.lm_data import BLOCK, Data, Encoded, encoded, in_newlines, learned
+from elman.tasks.language.data import BLOCK, Data, Encoded, encoded, in_newlines, learned
 from elman.tasks.settings import Tokens
 from elman.text import codec as codecs
 from elman.text.codec import Codec, TokenCodec

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from elman.tasks.pieces import Pending, unread
-from elman.tasks.spelled import Spelled, in_words, spelled
+from elman.tasks.writing.pieces import Pending, unread
+from elman.tasks.writing.spelled import Spelled, in_words, spelled
 from elman.text.codec import Codec, TokenCodec
 from elman.text.vocab import SPECIALS, UNK
 

@@ -1,0 +1,1 @@
+"""The parts of a tagger: sentences, tags, and the three output layers."""

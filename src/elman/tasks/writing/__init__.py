@@ -1,0 +1,1 @@
+"""What is done with a language model: score, generate, complete, stream."""
