@@ -14,8 +14,9 @@ from elman.config import plain
 from elman.errors import ConfigError, ModelError
 from elman.learning.recipe import ClassifierRecipe
 from elman.tasks.classifier import Classifier, Example, Model
+from elman.tasks.lexicon import Lexicon
 from elman.tasks.settings import Tokens
-from elman.tasks.words import Lexicon, WordModel, side_by_side
+from elman.tasks.words import WordModel, side_by_side
 from elman.text.spelling import LONGEST
 from elman.text.vocab import PAD, SPECIALS, UNK
 from tests.tasks.topics import TINY, examples

@@ -21,8 +21,9 @@ from elman.layers.pooling import Mean, Window, pool
 from elman.layers.words import Words
 from elman.metrics import accuracy, macro_f1
 from elman.shapes import Bool, Float, Tensor
+from elman.tasks.lexicon import Lexicon
 from elman.tasks.settings import Files, Tokens, positive, share
-from elman.tasks.words import Forms, Lexicon, Row, WordModel, side_by_side
+from elman.tasks.words import Forms, Row, WordModel, side_by_side
 from elman.text import parallel, tables, trees
 from elman.text.codec import Codec, TokenCodec
 from elman.text.vocab import Labels

@@ -19,6 +19,7 @@ from elman.layers.encoder import recurrent
 from elman.layers.words import Words
 from elman.metrics import accuracy, span_scores
 from elman.shapes import Float, Tensor
+from elman.tasks.lexicon import Input, Lexicon
 from elman.tasks.settings import Tokens, positive, share
 from elman.tasks.tagging.answers import Tagging as Tagging
 from elman.tasks.tagging.answers import taggings
@@ -29,7 +30,7 @@ from elman.tasks.tagging.data import read as read
 from elman.tasks.tagging.feedback import FeedbackHead
 from elman.tasks.tagging.heads import CRFHead, Head, SoftmaxHead
 from elman.tasks.tagging.tags import UNKNOWN, Tagset
-from elman.tasks.words import Forms, Input, Lexicon, Row, WordModel, side_by_side
+from elman.tasks.words import Forms, Row, WordModel, side_by_side
 from elman.text.batching import pad
 from elman.text.codec import TokenCodec
 from elman.text.messages import brief
