@@ -9,7 +9,7 @@ from elman.errors import DataError
 
 # The standard library's reader refuses fields over 128 KB unless a setting of the whole process
 # is changed, and reads on to the end of the file after a stray quote without a word.
-_FIELD = re.compile(r'"([^"]*+(?:""[^"]*+)*+)"(,|\Z)|((?!")[^,\n]*+)(,|\Z)')
+_FIELD = re.compile(r'"([^"]*(?:""[^"]*)*)"(,|\Z)|((?!")[^,\n]*)(,|\Z)')
 
 
 def records(numbered: Iterator[tuple[int, str]], name: str) -> Iterator[tuple[int, list[str]]]:

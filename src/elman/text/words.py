@@ -30,9 +30,9 @@ def split_words(text: str) -> list[str]:
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     marks = "".join(_mark_ranges())
     letter, extend = rf"[\w{marks}{_JOINERS}]", rf"[{marks}{_EMOJI_PARTS}]"
-    word = rf"{letter}++(?:(?:['’‐‑-]|(?<=\d)[.,:](?=\d)){letter}++)*+"
-    symbol = rf"(?:{_FLAG}|\S){extend}*+(?:\u200d\S{extend}*+)*+"
-    return re.compile(f"{word}|{symbol}"), re.compile(f"{_HAN}[{marks}]*+")
+    word = rf"{letter}+(?:(?:['’‐‑-]|(?<=\d)[.,:](?=\d)){letter}+)*"
+    symbol = rf"(?:{_FLAG}|\S){extend}*(?:\u200d\S{extend}*)*"
+    return re.compile(f"{word}|{symbol}"), re.compile(f"{_HAN}[{marks}]*")
 
 
 def _mark_ranges() -> Iterator[str]:
