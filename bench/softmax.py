@@ -14,15 +14,14 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from recurrence import interleave
 from torch import Tensor, nn
 
 from elman.layers.softmax import Softmax
@@ -81,18 +80,6 @@ def steps(vocabulary: int) -> dict[str, Callable[[], None]]:
         loss, state = Truncated(net, Model()), net.begin(ROWS)
         ways[softmax] = step(net, lambda loss=loss, state=state: loss(batch, 0.0, state)[0])
     return ways
-
-
-def interleave(ways: dict[str, Callable[[], None]], rounds: int) -> dict[str, float]:
-    """Median seconds of each way."""
-    times: dict[str, list[float]] = {key: [] for key in ways}
-    for number in range(rounds + 1):
-        for key in list(ways) if number % 2 else list(reversed(ways)):
-            start = time.perf_counter()
-            ways[key]()
-            if number:  # the first round warms up
-                times[key].append(time.perf_counter() - start)
-    return {key: statistics.median(values) for key, values in times.items()}
 
 
 def rise(way: str, vocabulary: int) -> float:
