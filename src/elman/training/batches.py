@@ -87,12 +87,12 @@ class Group(Generic[B]):
 
 
 def groups(batches: Batches[B], settings: Settings, position: Position) -> Iterator[Group[B]]:
-    """The batches of every update from a position on, epoch after epoch without end.
+    """The batches of every update from a position on, epoch after epoch, until all is done.
 
     An update does not reach over the end of an epoch: the last of an epoch may have fewer batches.
     """
     update, epoch, start = position.update, position.epoch, position.batch
-    while True:
+    while update < settings.updates if settings.updates else epoch < settings.epochs:
         count = 0 if settings.updates else batches.count(epoch)
         stream = batches(epoch, start)
         group = tuple(islice(stream, settings.accumulate))

@@ -24,7 +24,7 @@ from elman.training.schedules import triggered
 from elman.training.settings import Settings
 from elman.training.snapshot import Snapshot, Training, restore, take
 from elman.training.step import Eager, Loss, Step
-from elman.training.update import seed, update
+from elman.training.update import finish, launch, seed
 from elman.training.validation import Validation, judge
 
 B = TypeVar("B")
@@ -89,10 +89,14 @@ def _updates(
     saved = training.position.seconds
     begun = time.monotonic() - saved
     stream = groups(batches, settings, training.position)
+    upcoming = next(stream, None)
     while not ending(settings, training.position):
-        group = next(stream)
+        assert upcoming is not None
+        group = upcoming
         try:
-            event = update(training, step, batches, group, settings, world)
+            launched = launch(training, step, batches, group, settings, world)
+            upcoming = next(stream, None)  # prepared while a GPU computes
+            event = finish(training, step, launched, settings, world)
         except ElmanError:
             yield Checkpoint(training.position.update, True, lambda: take(training, world))
             raise

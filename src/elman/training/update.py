@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import isfinite
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
+from torch import Tensor
 
 from elman.errors import DataError, ModelError
 from elman.training.average import put
@@ -22,15 +25,32 @@ from elman.training.step import Step
 B = TypeVar("B")
 
 
-def update(
+@dataclass(frozen=True)
+class Launched(Generic[B]):
+    """An update that has begun: a GPU computes it while the next batches are prepared."""
+
+    group: Group[B]
+    parts: Sequence[B]
+    shares: Tensor
+    weight: float
+    lr: float
+    buffers: dict[str, Tensor]
+    before: Any  # the carried state
+    after: Any
+    found: Tensor  # loss and norm of the gradient, on their way to the CPU
+    ready: Callable[[], None]  # waits for them
+
+
+def launch(
     training: Training,
     step: Step[B],
     batches: Batches[B],
     group: Group[B],
     settings: Settings,
     world: World,
-) -> Update:
-    """Change the weights once; where the loss is not finite, leave them and raise a ModelError."""
+) -> Launched[B]:
+    """Begin an update. Under float16 the scaler refuses a bad gradient by itself, so the weights may change
+    before anyone has looked; otherwise they change when ``finish`` has looked at the loss."""
     net = training.net
     buffers = {name: buffer.clone() for name, buffer in net.named_buffers()}
     weight = sum(batches.weight(batch) for batch in group.batches)
@@ -39,21 +59,59 @@ def update(
     parts, shares = _portion(batches, group, world, weight, carried=bool(training.state))
     lr = rate(settings, group.progress, training.position.merits)
     set_rate(training.optimizer, lr)
-    seed(settings.seed, group.update, world.rank)
     net.train()
-    shares_here = torch.tensor(shares, device=next(net.parameters()).device)
+    here = torch.tensor(shares, device=next(net.parameters()).device)
     before = training.state if group.start else step.begin(parts[0])
-    found, after = step.gradient(parts, shares_here, group.progress, before)
-    loss, norm = found.tolist()
-    (loss,) = world.sum(loss / world.size)
-    if not (isfinite(loss) and isfinite(norm)):
-        put(net, buffers)
+    seed(settings.seed, group.update, world.rank)
+    found, after = step.gradient(parts, here, group.progress, before)
+    found, ready = _fetched(found)
+    if training.scaler.is_enabled():
+        step.apply()
+    return Launched(group, parts, here, weight, lr, buffers, before, after, found, ready)
+
+
+def finish(
+    training: Training, step: Step[B], launched: Launched[B], settings: Settings, world: World
+) -> Update:
+    """Change the weights once; where the loss is not finite, leave them and raise a ModelError.
+
+    What overflows float16 is computed again at half the scale: no batch is left out.
+    """
+    group, after = launched.group, launched.after
+    loss, norm = _looked(launched.found, launched.ready, world)
+    while not (isfinite(loss) and isfinite(norm)):
+        put(training.net, launched.buffers)
         if not _recovers(training):
             raise ModelError(_diverged(settings, group, loss, norm))
-        after = before
-    step.apply()
+        seed(settings.seed, group.update, world.rank)
+        found, after = step.gradient(
+            launched.parts, launched.shares, group.progress, launched.before
+        )
+        found, ready = _fetched(found)
+        step.apply()
+        loss, norm = _looked(found, ready, world)
+    if not training.scaler.is_enabled():
+        step.apply()
     training.state = after
-    return Update(group.update, group.epoch + 1, group.progress, loss, lr, norm, weight)
+    number, epoch = group.update, group.epoch + 1
+    return Update(number, epoch, group.progress, loss, launched.lr, norm, launched.weight)
+
+
+def _fetched(found: Tensor) -> tuple[Tensor, Callable[[], None]]:
+    """The numbers on their way to the CPU, and what waits for them alone, not for work begun later."""
+    if not found.is_cuda:
+        return found, lambda: None
+    copy = found.to("cpu", non_blocking=True)
+    event: Any = torch.cuda.Event()  # type: ignore[no-untyped-call]
+    event.record()
+    return copy, event.synchronize
+
+
+def _looked(found: Tensor, ready: Callable[[], None], world: World) -> tuple[float, float]:
+    ready()
+    loss, norm = found.tolist()
+    (loss,) = world.sum(loss / world.size)
+    return loss, norm
 
 
 def seed(number: int, update: int, rank: int) -> None:
@@ -83,7 +141,7 @@ def _portion(
 
 
 def _recovers(training: Training) -> bool:
-    """Whether float16's scaler deals with it: it skips the update and scales the next less."""
+    """Whether float16's scaler can still scale less: it has refused the gradient and halved its scale."""
     return training.scaler.is_enabled() and training.scaler.get_scale() >= 1
 
 
