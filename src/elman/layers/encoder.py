@@ -1,11 +1,16 @@
-"""A stack of recurrent layers with dropout between them."""
+"""Encoders: what turns a sequence of vectors into outputs that others look at."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from torch import nn
 
 from elman.cells import Dropout, Formulaic
-from elman.layers.rnn import RNN, BiRNN, Layers
+from elman.layers.pooling import Mean
+from elman.layers.rnn import RNN, BiRNN, Layers, last
+from elman.shapes import Bool, Float, Tensor
 
 
 def recurrent(
@@ -27,3 +32,57 @@ def recurrent(
         stack.append(BiRNN(*make) if bidirectional else RNN(*make))
         width = stack[-1].output_size
     return Layers(stack)
+
+
+class Encoding(NamedTuple):
+    """A batch of sequences that were read."""
+
+    ys: Float[Tensor, "B S E"]
+    mask: Bool[Tensor, "B S"]
+    last: Float[Tensor, "B E"]  # y_n; of two directions that of the last word and that of the first
+    final: tuple[Any, ...] | None  # the last states of each layer, where there are states
+
+    def mean(self) -> Float[Tensor, "B E"]:
+        """The mean of the outputs."""
+        mean: Tensor = Mean()(self.ys, self.mask)
+        return mean
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Any network that reads a sequence: recurrent, convolutional, a Transformer."""
+
+    output_size: int
+
+    def __call__(self, xs: Tensor, mask: Tensor) -> Encoding:
+        """The outputs at each position, and what sums them up."""
+
+
+class RecurrentEncoder(nn.Module):
+    """h_{1:n} of a stack of recurrent layers, in one direction or two."""
+
+    def __init__(self, layers: Layers) -> None:
+        super().__init__()
+        self.layers = layers
+        self.output_size = layers.output_size
+
+    def forward(self, xs: Float[Tensor, "B S D"], mask: Bool[Tensor, "B S"]) -> Encoding:
+        ys, final = self.layers(xs, mask)
+        top = self.layers.stack[-1]
+        if isinstance(top, RNN):
+            return Encoding(ys, mask, last(ys, mask), final)
+        ahead, back = ys.split([top.ahead.output_size, top.back.output_size], -1)
+        both = top.merge(last(ahead, mask), last(back, mask, reverse=True))
+        return Encoding(ys, mask, both, final)
+
+
+class StatelessEncoder(nn.Module):
+    """An encoder without a recurrence; ``net`` gives (B, S, E) from vectors and their mask."""
+
+    def __init__(self, net: nn.Module, output_size: int) -> None:
+        super().__init__()
+        self.net, self.output_size = net, output_size
+
+    def forward(self, xs: Float[Tensor, "B S D"], mask: Bool[Tensor, "B S"]) -> Encoding:
+        ys = self.net(xs, mask)
+        return Encoding(ys, mask, last(ys, mask), None)

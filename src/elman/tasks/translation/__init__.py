@@ -1,0 +1,1 @@
+"""The parts of sequence-to-sequence models."""

@@ -1,0 +1,102 @@
+"""What a target costs, and the loss of teacher forcing: the decoder reads what it should have written."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn.functional import cross_entropy, pad
+
+from elman.decoding import AtLengths, Greedy, Mixed, Step, unroll
+from elman.layers.cross_entropy import weighted_mean
+from elman.layers.decoder import Reading
+from elman.shapes import Float, Int, Tensor
+from elman.state import State
+from elman.tasks.translation.model import Model
+from elman.tasks.translation.network import Network
+from elman.tasks.translation.writing import Batch
+from elman.text.vocab import BOS, UNK
+
+
+def forced(net: Network, batch: Batch) -> Reading:
+    """What the decoder says after each of the right tokens, all steps at once where it can."""
+    session, state = net.decoder.open(net.encode(batch.source, batch.mask))
+    before = pad(batch.target, (1, 0), value=BOS)[:, :-1]
+    return net.read(session, state, _readable(net, before))
+
+
+def nats(net: Network, batch: Batch) -> Float[Tensor, "B T"]:
+    """-log p of every target."""
+    return _nats(net, forced(net, batch), batch)
+
+
+def loss(net: Network, model: Model, batch: Batch) -> Float[Tensor, ""]:
+    """Mean over tokens of -log p(y_i | y_{<i}, x), smoothed; with ``coverage``, more for a second look.
+
+    Coverage costs λ Σ_j min(α_ij, Σ_{k<i} α_kj) a token (See et al. 2017).
+    """
+    if model.forcing < 1 and net.training:
+        return _mixed(net, model, batch)
+    reading = forced(net, batch)
+    reading = reading._replace(os=net.drop(reading.os))
+    mask = batch.target_mask
+    if net.pointer is None:
+        total = net.softmax.loss(reading.os, batch.target, mask)
+    else:
+        total = weighted_mean(_nats(net, reading, batch), mask)
+    if model.coverage and reading.weights is not None:
+        total = total + model.coverage * weighted_mean(_twice(reading.weights), mask)
+    return total
+
+
+def stepping(net: Network, batch: Batch) -> tuple[Step[State], State]:
+    """The step of a decoder before these sources, and the state before it has written."""
+    session, first = net.decoder.open(net.encode(batch.source, batch.mask))
+
+    def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
+        reading = net.read(session, state, _readable(net, tokens)[:, None])
+        o = net.drop(reading.os)[:, 0]
+        logits = net.softmax.logits(o)
+        if net.pointer is not None:
+            assert reading.weights is not None
+            log_probs, copies = logits.float().log_softmax(-1), batch.copies[state.row]
+            logits = net.pointer.log_probabilities(
+                o, reading.weights[:, 0], log_probs, copies, batch.unknown
+            )
+        return reading.state, logits
+
+    return step, first
+
+
+def _nats(net: Network, reading: Reading, batch: Batch) -> Tensor:
+    own = net.softmax.nats(reading.os, _readable(net, batch.target))
+    if net.pointer is None:
+        return own
+    assert reading.weights is not None
+    both: Tensor = net.pointer.nats(reading.os, reading.weights, own, batch.target, batch.copies)
+    return both
+
+
+def _readable(net: Network, tokens: Tensor) -> Tensor:
+    """What is beyond the vocabulary is read as unknown."""
+    return tokens if net.pointer is None else tokens.where(tokens < net.pointer.vocabulary, UNK)
+
+
+def _twice(weights: Float[Tensor, "B T S"]) -> Float[Tensor, "B T"]:
+    before = weights.cumsum(1) - weights
+    return torch.minimum(weights, before).sum(-1)
+
+
+def _mixed(net: Network, model: Model, batch: Batch) -> Tensor:
+    """The loss where some tokens that are fed back are the model's own: step by step."""
+    step, state = stepping(net, batch)
+    policy = Mixed(batch.target, model.forcing, Greedy(), torch.default_generator)
+    turns = unroll(
+        step,
+        state,
+        policy,
+        start=torch.full_like(batch.target[:, 0], BOS),
+        stop=AtLengths(batch.target_mask.sum(1)),
+        limit=batch.target.shape[1],
+    )
+    logits = torch.stack([turn.logits.float() for turn in turns], 2)
+    each = cross_entropy(logits, batch.target, reduction="none", label_smoothing=model.smoothing)
+    return weighted_mean(each, batch.target_mask)
