@@ -6,6 +6,7 @@ whoever changes one sign does not.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +26,9 @@ from elman.formula.symbols import symbol
 from elman.scan.packing import Packing, packing
 from elman.shapes import Bool, Float, Tensor
 from elman.state import State, map_state
+
+# A cell keeps its matrices apart, so cuDNN copies them together at each call; that takes microseconds.
+warnings.filterwarnings("ignore", message="RNN module weights are not part of single contiguous")
 
 Kernel = Callable[..., tuple[Tensor, ...]]
 
@@ -130,7 +134,7 @@ def run(
     matched = cast(Match, match(cell.formula))
     begin = packed.sort(state)
     rows = packed.sizes[0]
-    hidden = [begin[j][:rows].unsqueeze(0) for j in matched.states]
+    hidden = [begin[j][:rows].unsqueeze(0).contiguous() for j in matched.states]  # for cuDNN
     weights = torch_weights(cell)
     ys, *final = _call(matched.kernel, packed, xs, hidden, weights)
     new = {cell.formula.states[j]: f[0] for j, f in zip(matched.states, final, strict=True)}

@@ -33,29 +33,36 @@ def pad(rows: Sequence[Sequence[int]]) -> Padded:
     return Padded(torch.from_numpy(ids), torch.from_numpy(mask))
 
 
-def batches(lengths: Sequence[int], *, tokens: int, seed: int, epoch: int) -> list[list[int]]:
+def batches(
+    lengths: Sequence[int | tuple[int, ...]], *, tokens: int, seed: int, epoch: int
+) -> list[list[int]]:
     """Every example once, in batches of like length of at most `tokens` ids, padding included.
 
+    Examples of several sides, such as pairs, have a length for each: the first sides of a batch are of like
+    length, and among those the second ones are.
     The same seed and epoch give the same batches in the same order, another epoch gives others.
     An example longer than `tokens` is a batch of its own.
     """
+    if not lengths:
+        return []
     rng = np.random.default_rng([seed, epoch])
-    sizes = np.maximum(np.asarray(lengths, np.int64), 1)
+    sizes = np.maximum(np.asarray(lengths, np.int64).reshape(len(lengths), -1), 1)
     mixed = rng.permutation(len(sizes))
-    stretched = sizes[mixed] * rng.uniform(1, 1 + _NOISE, len(sizes))
-    order = mixed[np.argsort(stretched, kind="stable")]
+    stretched = sizes[mixed] * rng.uniform(1, 1 + _NOISE, len(sizes))[:, None]
+    *coarse, finest = stretched.T
+    order = mixed[np.lexsort((finest, *(np.round(side) for side in reversed(coarse))))]
     cuts = _cuts(sizes[order].tolist(), tokens)
     members = order.tolist()
     cut = [members[start:end] for start, end in pairwise(cuts)]
     return [cut[i] for i in rng.permutation(len(cut))]
 
 
-def _cuts(sizes: list[int], tokens: int) -> list[int]:
-    """Where batches begin and end: each takes examples until its rectangle would be too large."""
-    cuts, start, longest = [0], 0, 0
+def _cuts(sizes: list[list[int]], tokens: int) -> list[int]:
+    """Where batches begin and end: each takes examples until its rectangles would be too large."""
+    cuts, start, longest = [0], 0, [0] * len(sizes[0])
     for i, size in enumerate(sizes):
-        longest = max(longest, size)
-        if i > start and (i + 1 - start) * longest > tokens:
+        longest = [*map(max, longest, size)]
+        if i > start and (i + 1 - start) * sum(longest) > tokens:
             cuts.append(i)
             start, longest = i, size
-    return [*cuts, len(sizes)] if sizes else cuts
+    return [*cuts, len(sizes)]

@@ -62,7 +62,7 @@ def read(data: Data, source: str | tuple[str, ...], *, train: bool = False) -> I
     paths = (source,) if isinstance(source, str) else source
     if train and len(paths) > 2:
         raise ConfigError(f"to train on, one file or two, not {len(paths)}")
-    pairs = _checked(_pairs(data, paths))
+    pairs = _checked(_pairs(data, paths), shown(paths[0]))
     return _grouped(pairs) if data.grouped and not train else pairs
 
 
@@ -91,11 +91,10 @@ def _separated(data: Data, path: str) -> Iterator[Example]:
         yield Example(text.strip(), (target.strip(),), f"{shown(path)}:{number}")
 
 
-def _checked(pairs: Iterator[Example]) -> Iterator[Example]:
+def _checked(pairs: Iterator[Example], file: str) -> Iterator[Example]:
     """Pairs of which both sides say something; what is empty on both sides is left out."""
-    where, empty = "", True
+    empty = True
     for example in pairs:
-        where = where or example.where
         sides = bool(example.source.strip()), any(target.strip() for target in example.targets)
         if sides == (False, False):
             continue
@@ -108,7 +107,7 @@ def _checked(pairs: Iterator[Example]) -> Iterator[Example]:
         empty = False
         yield example
     if empty:
-        raise DataError(f"{where.rpartition(':')[0] or 'the data'}: there are no pairs")
+        raise DataError(f"{file}: there are no pairs")
 
 
 def _grouped(pairs: Iterator[Example]) -> Iterator[Example]:

@@ -57,7 +57,7 @@ def stepping(net: Network, batch: Batch) -> tuple[Step[State], State]:
         logits = net.softmax.logits(o)
         if net.pointer is not None:
             assert reading.weights is not None
-            log_probs, copies = logits.float().log_softmax(-1), batch.copies[state.row]
+            log_probs, copies = _precise(logits).log_softmax(-1), batch.copies[state.row]
             logits = net.pointer.log_probabilities(
                 o, reading.weights[:, 0], log_probs, copies, batch.unknown
             )
@@ -85,6 +85,10 @@ def _twice(weights: Float[Tensor, "B T S"]) -> Float[Tensor, "B T"]:
     return torch.minimum(weights, before).sum(-1)
 
 
+def _precise(logits: Tensor) -> Tensor:
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))
+
+
 def _mixed(net: Network, model: Model, batch: Batch) -> Tensor:
     """The loss where some tokens that are fed back are the model's own: step by step."""
     step, state = stepping(net, batch)
@@ -97,6 +101,6 @@ def _mixed(net: Network, model: Model, batch: Batch) -> Tensor:
         stop=AtLengths(batch.target_mask.sum(1)),
         limit=batch.target.shape[1],
     )
-    logits = torch.stack([turn.logits.float() for turn in turns], 2)
+    logits = torch.stack([_precise(turn.logits) for turn in turns], 2)
     each = cross_entropy(logits, batch.target, reduction="none", label_smoothing=model.smoothing)
     return weighted_mean(each, batch.target_mask)

@@ -20,9 +20,10 @@ class Model:
 
     encoder: Literal["recurrent", "convolutional", "transformer"] = "recurrent"
     cell: str = "lstm"
-    hidden: int = 256  # units of a layer, of the encoder's in each direction
+    hidden: int = 256  # units of a layer
     layers: int = 2  # of the decoder
     encoder_layers: int = 0  # 0: as many as the decoder has
+    encoder_hidden: int = 0  # units of the encoder's layers in each direction; 0: hidden
     bidirectional: bool = True
     embedding: int = 256  # features of a token
     vectors: str = ""  # a file of pretrained ones for the source's words
@@ -54,7 +55,7 @@ class Model:
             share(name, getattr(self, name))
         if not 0 <= self.forcing <= 1:
             raise ConfigError(f"forcing is {self.forcing}; it must be from 0 to 1")
-        for name in ("coverage", "alpha", "encoder_layers"):
+        for name in ("coverage", "alpha", "encoder_layers", "encoder_hidden"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must be at least 0")
         assert self.score in SCORES
@@ -72,6 +73,10 @@ class Model:
             raise ConfigError("context is 'between' layers, but layers is 1; take 'current' or 2")
         if self.copying and self.smoothing:
             raise ConfigError("copying has no smoothing: set smoothing to 0")
+        if self.coverage and self.forcing < 1:
+            raise ConfigError("coverage goes with teacher forcing alone: set forcing to 1")
+        if self.shared and self.vectors:
+            raise ConfigError("vectors are for the source alone: set shared to false")
         if self.context == "aligned" and self.bidirectional:
             raise ConfigError(
                 "context is 'aligned', which writes while it reads: set bidirectional to false"
@@ -83,8 +88,11 @@ class Model:
                 "single is one recurrent network in one direction: set context to 'first', "
                 "bidirectional to false and encoder to 'recurrent'"
             )
-        if self.single and not (self.shared and self.start == "copied"):
-            raise ConfigError("single has one embedding, one state: shared true, start 'copied'")
+        if self.single and not (self.shared and (self.start, self.summary) == ("copied", "last")):
+            raise ConfigError(
+                "single has one embedding, one state: set shared to true, start to 'copied' and "
+                "summary to 'last'"
+            )
 
     def _check_start(self) -> None:
         if self.start != "copied" or self.summary == "mean" or self.context == "aligned":
@@ -93,6 +101,11 @@ class Model:
             raise ConfigError(
                 f"a {self.encoder} encoder has no last state to copy: set start to 'transformed', "
                 "or summary to 'mean'"
+            )
+        if self.encoder_hidden not in (0, self.hidden):
+            raise ConfigError(
+                f"start is 'copied', but the encoder has {self.encoder_hidden} units and the decoder "
+                f"{self.hidden}; let them be as many, or set start to 'transformed'"
             )
         if self.reading != self.layers:
             raise ConfigError(
@@ -104,3 +117,8 @@ class Model:
     def reading(self) -> int:
         """Layers of the encoder."""
         return self.encoder_layers or self.layers
+
+    @property
+    def reading_units(self) -> int:
+        """Units of the encoder's layers."""
+        return self.encoder_hidden or self.hidden

@@ -115,13 +115,13 @@ class Network(nn.Module):
 def _output_size(model: Model, width: int) -> int:
     """Features of the encoder's outputs."""
     if model.encoder != "recurrent":
-        return model.hidden
-    one = named(model.cell)(width, model.hidden).output_size
+        return model.reading_units
+    one = named(model.cell)(width, model.reading_units).output_size
     return one * (1 + model.bidirectional)
 
 
 def _encoder(model: Model, width: int) -> Encoder:
-    layers, hidden = model.reading, model.hidden
+    layers, hidden = model.reading, model.reading_units
     if model.encoder == "recurrent":
         return RecurrentEncoder(
             recurrent(

@@ -31,7 +31,7 @@ class Pointer(nn.Module):
         copies: Int[Tensor, "B S"],
     ) -> Float[Tensor, "B T"]:
         """What each target costs; ``nats`` is what it costs by the vocabulary alone."""
-        gate = self.gate(os)[..., 0].float()
+        gate = self.gate(os)[..., 0].to(weights.dtype)
         own = logsigmoid(gate) - nats
         own = own.masked_fill(targets >= self.vocabulary, -torch.inf)
         here = (targets[:, :, None] == copies[:, None]).to(weights.dtype)
@@ -47,7 +47,7 @@ class Pointer(nn.Module):
         unknown: int,
     ) -> Float[Tensor, "B W"]:
         """Of all tokens, the last ``unknown`` of them words that only the sources have."""
-        gate = self.gate(o).float()
+        gate = self.gate(o).to(weights.dtype)
         own = (logsigmoid(gate) + log_probs).exp()
         both = torch.cat([own, own.new_zeros(len(own), unknown)], 1)
         both = both.scatter_add(1, copies, (torch.sigmoid(-gate) * weights).to(both.dtype))

@@ -11,7 +11,7 @@ from elman.errors import ModelError
 from elman.tasks.translation.data import Example, PairTokens, Row
 from elman.text import codec as codecs
 from elman.text.codec import Codec, TokenCodec
-from elman.text.vocab import EOS, UNK
+from elman.text.vocab import BOS, EOS, PAD, SPECIALS, UNK
 
 
 class Written(NamedTuple):
@@ -73,9 +73,9 @@ class Sides:
 
     def copied_row(self, source: str, target: str) -> Row:
         """The same where words can be copied: unknown ones of the source have ids beyond the vocabulary."""
-        known, beyond = self._ids, dict[str, int]()
+        known, beyond, size = self._ids, dict[str, int](), len(self.target.items)
         copies = [
-            known[word] if word in known else beyond.setdefault(word, len(known) + len(beyond))
+            known[word] if word in known else beyond.setdefault(word, size + len(beyond))
             for word in self.source.tokens(source)
         ]
         words = zip(self.target.encode(target), self.target.tokens(target), strict=True)
@@ -84,17 +84,20 @@ class Sides:
 
     @cached_property
     def _ids(self) -> dict[str, int]:
-        return {item: i for i, item in enumerate(self.target.items)}
+        # Without the specials: a source must not be able to end the answer.
+        ordinary = enumerate(self.target.items[len(SPECIALS) :], start=len(SPECIALS))
+        return {item: i for i, item in ordinary}
 
     def written(self, ids: Sequence[int], row: Row) -> Written:
-        """The text of what was written about a source."""
+        """The text of what was written about a source; `<pad>` and `<s>` are left out of it."""
         items = (*self.target.items, *row.unknown) if row.unknown else self.target.items
         return self.joined([items[i] for i in ids], ids)
 
     def joined(self, tokens: list[str], ids: Sequence[int]) -> Written:
         """Tokens as a text; those of words may be others than the ids say."""
         if isinstance(self.target, TokenCodec):
-            return Written(self.target.tokenizer.join(tokens), tokens)
+            said = [token for token, i in zip(tokens, ids, strict=True) if i not in (PAD, BOS, EOS)]
+            return Written(self.target.tokenizer.join(said), tokens)
         return Written(self.target.decode(ids), tokens)
 
     def same(self, other: Sides) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,7 +11,6 @@ import torch
 from elman.decoding import (
     AnyOf,
     AtLengths,
-    AtStrings,
     AtTokens,
     Beam,
     Constraint,
@@ -22,6 +21,7 @@ from elman.decoding import (
     ensemble,
     rollout,
 )
+from elman.decoding import Written as SoFar
 from elman.errors import ConfigError
 from elman.shapes import Bool, Int, Tensor
 from elman.text.vocab import BOS, EOS
@@ -75,9 +75,15 @@ class Manner:
 
 
 def write(
-    steps: Sequence[tuple[Step[Any], Any]], batch: Batch, manner: Manner, decode: Any
+    steps: Sequence[tuple[Step[Any], Any]],
+    batch: Batch,
+    manner: Manner,
+    text: Callable[[int, list[int]], str],
 ) -> list[list[Hypothesis]]:
-    """The best hypotheses for each source, by one model or by several together, each without its </s>."""
+    """The best hypotheses for each source, by one model or by several together, each without its </s>.
+
+    ``text`` says what some tokens mean that are written about a source, given by its number.
+    """
     if len(steps) == 1:
         ((step, state),) = steps
     else:
@@ -88,7 +94,7 @@ def write(
         (
             AtTokens((EOS,)),
             AtLengths(limits),
-            *((AtStrings(manner.stop, decode),) if manner.stop else ()),
+            *((_AtTexts(manner.stop, text),) if manner.stop else ()),
         )
     )
     limit = int(limits.max())
@@ -101,6 +107,19 @@ def write(
         step, state, Greedy(), start=start, stop=stop, limit=limit, constraints=constraints
     )
     return [[_ended(one)] for one in _hypotheses(written, manner.alpha)]
+
+
+@dataclass(frozen=True)
+class _AtTexts:
+    """Once the text of a row holds any of these strings; words of its source may be among its tokens."""
+
+    strings: tuple[str, ...]
+    text: Callable[[int, list[int]], str]
+
+    def __call__(self, written: SoFar) -> Bool[Tensor, " N"]:
+        texts = map(self.text, written.sentence.tolist(), written.tokens.tolist())
+        ended = [any(string in text for string in self.strings) for text in texts]
+        return torch.tensor(ended, dtype=torch.bool, device=written.tokens.device)
 
 
 def _hypotheses(written: Any, alpha: float) -> Iterator[Hypothesis]:

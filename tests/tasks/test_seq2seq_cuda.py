@@ -1,0 +1,30 @@
+"""Sequence to sequence on a GPU: every decoder trains there and writes what it writes on the CPU."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from elman.tasks.seq2seq import Example, Model, PairTokens, Seq2Seq
+from elman.tasks.settings import Tokens
+from elman.tasks.translation.model import ATTENDING
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+
+
+@pytest.mark.parametrize("context", ["first", "every", *ATTENDING])
+def test_a_gpu_computes_the_loss_and_the_answers_of_the_cpu(context: str) -> None:
+    torch.manual_seed(0)
+    pairs = [Example(a, (a[::-1],)) for a in ("a b c", "b", "c a b c a", "a a")]
+    tokens = PairTokens(Tokens(kind="whitespace"), Tokens(kind="whitespace"))
+    model = Model(context=context, hidden=16, embedding=8, dropout=0.0)  # type: ignore[arg-type]
+    task = Seq2Seq.fresh(model, tokens, pairs)
+    data = task.encode(pairs)
+    expected, answers = task.loss(data, 0.0), task.translate(["a b", "c c c"], beam=3)
+    task.net.cuda()
+    task.net.train()
+    loss = task.loss(data, 0.0)
+    loss.backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in task.net.parameters())
+    torch.testing.assert_close(loss.cpu(), expected, rtol=1e-4, atol=1e-4)
+    assert task.translate(["a b", "c c c"], beam=3) == answers
