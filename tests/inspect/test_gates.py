@@ -84,3 +84,17 @@ def test_looking_changes_nothing():
     assert isinstance(cell, Formulaic)
     assert torch.equal(scan(cell, xs)[0], before)
     assert all(weight.grad is None for weight in cell.parameters())
+
+
+def test_in_reverse_the_gates_are_those_of_the_turned_sequence():
+    cell, xs = LSTM(3, 4), torch.randn(2, 5, 3)
+    turned = trace_gates(cell, xs.flip(1))
+    for name, array in trace_gates(cell, xs, reverse=True).items():
+        np.testing.assert_allclose(array, turned[name][:, ::-1], rtol=1e-6)
+
+
+def test_in_reverse_and_with_padding_the_states_are_those_of_scan():
+    cell, xs = GRU(3, 4), torch.randn(3, 4, 3)
+    found = trace_gates(cell, xs, MASK, reverse=True)
+    ys, _ = scan(cell, xs, MASK, reverse=True)
+    np.testing.assert_allclose(found["h"][MASK], ys[MASK].detach(), rtol=1e-5, atol=1e-6)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
 
-from elman.cells import Formulaic
+from elman.cells import Cell, Formulaic
 from elman.errors import ModelError
 from elman.formula import Node, State, values
 from elman.formula.symbols import symbol
@@ -24,32 +25,41 @@ def trace_gates(
     xs: Float[Tensor, "B T D"],
     mask: Bool[Tensor, "B T"] | None = None,
     state: State | None = None,
+    *,
+    reverse: bool = False,
 ) -> Arrays:
     """Arrays (B, T, H) by name: each gate after its σ or tanh, each state; NaN where the mask is false.
 
-    The names are those of ``elman.formula.values``: of an LSTM ``i f z o h c``.
+    The names are those of ``elman.formula.values``: of an LSTM ``i f z o h c``. ``reverse`` reads from the
+    last token to the first; values stay at the positions of their inputs.
     """
-    if not isinstance(cell, Formulaic):
-        raise ModelError(f"gates are named by formulas, and {type(cell).__name__} has none")
-    named = values(cell.formula)
+    named = values(formulaic(cell).formula)
     state = cell.initial(xs) if state is None else state
     check(cell, xs, mask, state)
     if mask is not None:
         xs = xs.masked_fill(~mask[..., None], 0)
     projected = cell.project(xs)
-    steps: list[dict[str, Tensor]] = []
-    for t in range(xs.shape[1]):
+    steps: dict[int, dict[str, Tensor]] = {}
+    order = range(xs.shape[1])
+    for t in reversed(order) if reverse else order:
         computed = _step(cell, state, tuple(x[:, t] for x in projected))
         new = State(**{name: computed[a] for name, a in cell.formula.trace.new.items()})
         state = new if mask is None else keep(mask[:, t], new, state)
-        steps.append({name: computed[a] for name, a in named.items()})
+        steps[t] = {name: computed[a] for name, a in named.items()}
     empty = {n: xs.new_zeros(len(xs), 0, cell.widths[n]) for n in named}
-    whole = {n: torch.stack([step[n] for step in steps], 1) if steps else empty[n] for n in named}
+    whole = {n: torch.stack([steps[t][n] for t in order], 1) if steps else empty[n] for n in named}
     arrays = {n: tensor.cpu().numpy() for n, tensor in whole.items()}
     if mask is not None:
         for array in arrays.values():
             array[~mask.cpu().numpy()] = np.nan
     return arrays
+
+
+def formulaic(cell: Cell[Any]) -> Formulaic:
+    """The cell, if it has gates to name."""
+    if not isinstance(cell, Formulaic):
+        raise ModelError(f"gates are named by formulas, and {type(cell).__name__} has none")
+    return cell
 
 
 def _step(cell: Formulaic, state: State, x: tuple[Tensor, ...]) -> Mapping[Node, Tensor]:

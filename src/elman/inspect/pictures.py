@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,13 @@ import numpy as np
 
 from elman.errors import ModelError
 from elman.inspect.gradients import Norms
+from elman.inspect.history import History, smoothed
 
 
-def figure(columns: int, *, width: float = 5.5, height: float = 4.0) -> tuple[Any, list[Any]]:
-    """A figure of ``columns`` axes side by side, drawn without a display."""
+def figure(
+    columns: int, rows: int = 1, *, width: float = 5.5, height: float = 4.0
+) -> tuple[Any, list[Any]]:
+    """A figure of axes of that size, in rows and columns, drawn without a display."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -21,9 +25,24 @@ def figure(columns: int, *, width: float = 5.5, height: float = 4.0) -> tuple[An
         raise ModelError(
             "pictures need matplotlib: pip install 'elman[plot]', or ask for no picture"
         ) from None
-    fig = Figure(figsize=(width * columns, height), layout="constrained")
+    fig = Figure(figsize=(width * columns, height * rows), layout="constrained")
     FigureCanvasAgg(fig)
-    return fig, list(np.atleast_1d(fig.subplots(1, columns)))
+    return fig, list(fig.subplots(rows, columns, squeeze=False).flat)
+
+
+def save(fig: Any, path: Path) -> None:
+    """Write a PNG; signs that the font does not have are one warning, not one each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fig.savefig(path, dpi=130)
+    missing = [w for w in caught if "missing from font" in str(w.message)]
+    for warning in caught:
+        if warning not in missing:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    if missing:
+        warnings.warn(f"{path}: boxes stand for signs that the font does not have", stacklevel=3)
 
 
 def draw_gradients(
@@ -49,4 +68,29 @@ def draw_gradients(
         ax.set_ylim(bottom=max(ax.get_ylim()[0], 1e-16))
         ax.grid(alpha=0.3)
         ax.legend()
-    fig.savefig(path, dpi=130)
+    save(fig, path)
+
+
+def draw_history(history: History, metric: str, path: Path, *, unit: str = "") -> None:
+    """Two panels: the loss of every update with its running mean, and the score at each evaluation."""
+    fig, (loss, score) = figure(2)
+    known = ~np.isnan(history.losses)
+    updates, losses = history.updates[known], history.losses[known]
+    width = max(1, len(losses) // 50)
+    loss.plot(updates, losses, color="C0", alpha=0.25, linewidth=0.8, label="each update")
+    mean = smoothed(losses, width)
+    loss.plot(updates, mean, color="C0", linewidth=1.8, label=f"mean of the last {width}")
+    loss.set(title="Loss in training", xlabel="updates", ylabel="loss, nats")
+    seen = [(e.update, e.scores[metric]) for e in history.evaluations if metric in e.scores]
+    score.plot(*zip(*seen, strict=True) if seen else ((), ()), "o-", color="C1", markersize=4)
+    if (best := history.best) is not None:
+        label = f"best: update {best.update:,}, epoch {best.epoch}"
+        score.axvline(best.update, color="C2", linestyle="--", label=label)
+        score.legend()
+    title = "Score on held-out data" if seen else "Nothing was evaluated"
+    score.set(title=title, xlabel="updates", ylabel=f"{metric}, {unit}" if unit else metric)
+    score.set_xlim(loss.get_xlim())
+    loss.legend()
+    for ax in (loss, score):
+        ax.grid(alpha=0.3)
+    save(fig, path)

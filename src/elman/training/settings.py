@@ -28,7 +28,7 @@ class Settings:
 
     epochs: int = 10
     updates: int = 0  # length of the run in updates instead of epochs; 0: in epochs
-    minutes: float = 0.0  # stop after so long; 0: no limit
+    minutes: float = 0.0  # stop after so long, the schedule at its end, too; 0: no limit
     patience: int = 0  # stop after so many evaluations without a better one; 0: never
 
     clip: float = 1.0  # largest norm of the gradient; 0: any

@@ -34,6 +34,7 @@ class Launched(Generic[B]):
     shares: Tensor
     weight: float
     lr: float
+    progress: float
     buffers: dict[str, Tensor]
     before: Any  # the carried state
     after: Any
@@ -57,17 +58,18 @@ def launch(
     if not 0 < weight < float("inf"):
         raise DataError(f"the batches of {group.place} weigh {weight}; they must weigh something")
     parts, shares = _portion(batches, group, world, weight, carried=bool(training.state))
-    lr = rate(settings, group.progress, training.position.merits)
+    progress = _progress(group, settings, training)
+    lr = rate(settings, progress, training.position.merits)
     set_rate(training.optimizer, lr)
     net.train()
     here = torch.tensor(shares, device=next(net.parameters()).device)
     before = training.state if group.start else step.begin(parts[0])
     seed(settings.seed, group.update, world.rank)
-    found, after = step.gradient(parts, here, group.progress, before)
+    found, after = step.gradient(parts, here, progress, before)
     found, ready = _fetched(found)
     if training.scaler.is_enabled():
         step.apply()
-    return Launched(group, parts, here, weight, lr, buffers, before, after, found, ready)
+    return Launched(group, parts, here, weight, lr, progress, buffers, before, after, found, ready)
 
 
 def finish(
@@ -85,7 +87,7 @@ def finish(
             raise ModelError(_diverged(settings, group, loss, norm))
         seed(settings.seed, group.update, world.rank)
         found, after = step.gradient(
-            launched.parts, launched.shares, group.progress, launched.before
+            launched.parts, launched.shares, launched.progress, launched.before
         )
         found, ready = _fetched(found)
         step.apply()
@@ -94,7 +96,17 @@ def finish(
         step.apply()
     training.state = after
     number, epoch = group.update, group.epoch + 1
-    return Update(number, epoch, group.progress, loss, launched.lr, norm, launched.weight)
+    return Update(number, epoch, launched.progress, loss, launched.lr, norm, launched.weight)
+
+
+def _progress(group: Group[B], settings: Settings, training: Training) -> float:
+    """The share of the run that is done: of its updates or, where the time will be up sooner, of its minutes.
+
+    So a schedule comes to its end in time; a run that was cut off in the middle of it would be worth little.
+    """
+    if not settings.minutes:
+        return group.progress
+    return max(group.progress, min(1.0, training.position.seconds / (60 * settings.minutes)))
 
 
 def _fetched(found: Tensor) -> tuple[Tensor, Callable[[], None]]:

@@ -1,0 +1,130 @@
+"""What a model folder says of itself: layers, formulas, training, scores."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from elman.cli.terminal import say, table
+
+if TYPE_CHECKING:
+    from elman.inspect.history import History
+    from elman.tasks.kinds import Task
+
+
+class Seen(NamedTuple):
+    """A model folder, read."""
+
+    config: dict[str, Any]
+    model: Task
+    metrics: dict[str, Any]
+    history: History | None  # of a folder that was passed on without its log: none
+
+
+def look(folder: Path) -> Seen:
+    """All that lies in a model folder."""
+    from elman import artifact
+    from elman.errors import ModelError
+    from elman.inspect.history import read_history
+    from elman.text.stored import read_json
+    from elman.training.run import METRICS
+
+    config, model = artifact.read_config(folder), artifact.load(folder)
+    metrics, log = read_json(folder / "metrics.json"), folder / METRICS
+    if not isinstance(metrics, dict):
+        raise ModelError(f"{folder / 'metrics.json'}: the file is damaged, expected an object")
+    return Seen(config, model, metrics, read_history(log) if log.exists() else None)
+
+
+def told(seen: Seen) -> dict[str, Any]:
+    """What is known of a model, as JSON can hold it."""
+    from elman.inspect.summary import formulas, layers
+
+    title, _, about = seen.model.described()
+    parts = layers(seen.model.net)
+    return {
+        "task": seen.config["task"],
+        "about": [title, *about],
+        "layers": [dataclasses.asdict(p) | {"parameters": p.parameters} for p in parts],
+        "parameters": sum(p.parameters for p in parts),
+        "formulas": formulas(seen.model.net),
+        "training": _training(seen),
+        "scores": {name: value for name, value in seen.metrics.items() if isinstance(value, dict)},
+    }
+
+
+def _training(seen: Seen) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "data": seen.config["data"].get("train", ""),
+        "settings": seen.config.get("training", {}),
+        **{name: value for name, value in seen.metrics.items() if not isinstance(value, dict)},
+    }
+    if seen.history is not None:
+        best = seen.history.best
+        found["epochs"] = seen.history.epochs
+        found["best"] = None if best is None else dataclasses.asdict(best)
+        found["evaluations"] = [dataclasses.asdict(e) for e in seen.history.evaluations]
+    return found
+
+
+def show_model(found: Mapping[str, Any]) -> None:
+    """The same for people, on stdout."""
+    title, *about = found["about"]
+    click.echo(f"{title} ({found['task']})")
+    for line in about:
+        click.echo(f"  {line}")
+    click.echo()
+    rows = [[p["name"], p["kind"], _shapes(p), f"{p['parameters']:,}"] for p in found["layers"]]
+    total = ["all", "", "", f"{found['parameters']:,}"]
+    table(["layer", "kind", "weights", "parameters"], [*rows, total])
+    for name, equations in found["formulas"].items():
+        click.echo(f"\n{name}")
+        for equation in equations:
+            click.echo(f"  {equation}")
+    click.echo()
+    _show_training(found["training"])
+    for part, scores in found["scores"].items():
+        values = ", ".join(f"{name} {value:,.6g}" for name, value in scores.items())
+        click.echo(f"{part}: {values or 'not evaluated'}")
+
+
+def _shapes(layer: Mapping[str, Any]) -> str:
+    parts = [f"{name} {'×'.join(map(str, shape))}" for name, shape in layer["weights"].items()]
+    parts += [f"{name} {'×'.join(map(str, s))} (fixed)" for name, s in layer["fixed"].items()]
+    return ", ".join(parts)
+
+
+def _show_training(training: Mapping[str, Any]) -> None:
+    facts = {
+        name: value
+        for name, value in training.items()
+        if name not in ("data", "settings", "best", "evaluations")
+    }
+    numbers = ", ".join(
+        f"{name} {value:,}" if isinstance(value, int | float) else f"{name} {value}"
+        for name, value in facts.items()
+    )
+    data = training["data"]
+    click.echo(f"trained on {data if isinstance(data, str) else ' '.join(data)}: {numbers}")
+    if best := training.get("best"):
+        click.echo(f"best after update {best['update']:,}, in epoch {best['epoch']}")
+    settings = ", ".join(f"{name} {value}" for name, value in training["settings"].items() if value)
+    if settings:
+        click.echo(f"settings: {settings}")
+
+
+def draw_run(seen: Seen, out: Path) -> None:
+    """The learning curve, where there is a log of it."""
+    from elman.inspect.pictures import draw_history
+
+    if seen.history is None:
+        say("no learning curve: the folder has no log of its training")
+        return
+    path = out / "learning_curve.png"
+    unit = "%" if seen.model.best == "max" else ""  # what should grow is a percentage
+    draw_history(seen.history, seen.model.metric, path, unit=unit)
+    say(f"learning curve: {path}")

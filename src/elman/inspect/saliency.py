@@ -1,0 +1,88 @@
+"""Which tokens an answer rests on: gradient × input.
+
+What is explained is log p(answer) - log p(the next best one). A probability by itself hardly moves where the
+answer is sure, whatever its reasons; and what speaks for both answers counts for neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from elman.errors import ModelError
+from elman.shapes import Float, Int, Tensor
+
+Shares = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Saliency:
+    """What each token says for ``answer`` rather than ``other``, in nats; below zero it speaks against it."""
+
+    of: str  # what was asked: the text, or one of its words
+    answer: str
+    other: str
+    shares: Shares  # (T,)
+
+    @property
+    def title(self) -> str:
+        return f"{marked(self.of)}: {marked(self.answer)} rather than {marked(self.other)}"
+
+
+def marked(token: str) -> str:
+    """A token that can be seen, on one line."""
+    if token.isspace() and token.isprintable():
+        return "␣" * len(token)
+    return token.replace("\n", "⏎").replace("\t", "⇥")
+
+
+def attributed(embed: nn.Module, score: Callable[[], Float[Tensor, " N"]]) -> Shares:
+    """(N, T): for each score and token, x · ∂score/∂x, x being what ``embed`` gives for the token.
+
+    ``score`` runs ``embed`` once, on one text. Of a score that is linear in all x, the shares of the tokens
+    add up to it, less its constant part.
+    """
+    seen: list[Tensor] = []
+
+    def cut(module: nn.Module, given: Any, xs: Tensor) -> Tensor:
+        seen.append(xs.detach().requires_grad_())
+        return seen[-1]
+
+    watch = embed.register_forward_hook(cut)
+    try:
+        with torch.enable_grad():
+            scores = score()
+    finally:
+        watch.remove()
+    (xs,) = seen
+    rows = []
+    for one in scores:
+        (gradient,) = torch.autograd.grad(one, xs, retain_graph=True)
+        rows.append((gradient * xs.detach()).double().sum(-1).flatten().cpu().numpy())
+    return np.stack(rows)
+
+
+def best_two(scores: Float[Tensor, "T Y"]) -> tuple[Int[Tensor, " T"], Int[Tensor, " T"]]:
+    """The best answer at each place, and the next best."""
+    if scores.shape[1] < 2:
+        raise ModelError("the model knows a single answer: no word speaks for it or against it")
+    first, second = scores.topk(2, -1).indices.unbind(-1)
+    return first, second
+
+
+@contextmanager
+def at_rest(net: nn.Module) -> Iterator[None]:
+    """The network as it answers, without dropout."""
+    training = net.training
+    net.eval()
+    try:
+        yield
+    finally:
+        net.train(training)

@@ -1,0 +1,68 @@
+"""What a network is made of: its layers with their shapes and parameters, and the formulas of its cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from torch import nn
+
+from elman.cells import FormulaCell
+from elman.shapes import Tensor
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A part of a network that has weights of its own."""
+
+    name: str  # as the names of its weights in model.safetensors begin
+    kind: str
+    weights: dict[str, tuple[int, ...]]  # shapes
+    fixed: dict[
+        str, tuple[int, ...]
+    ]  # of what is stored but not trained, such as pretrained vectors
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers are trained."""
+        return sum(map(prod, self.weights.values()))
+
+
+def layers(net: nn.Module) -> list[Layer]:
+    """Every part that has weights, in the order in which they are stored."""
+    found = []
+    for path, module in net.named_modules():
+        if isinstance(module, nn.ParameterList):  # belongs to the cell that holds it
+            continue
+        weights = {name: t for name, t in _own(module) if t.requires_grad}
+        stored = module.state_dict(keep_vars=True)
+        fixed = {
+            name: t
+            for name, t in (*module.named_buffers(recurse=False), *_own(module))
+            if name in stored and t.is_floating_point() and not t.requires_grad
+        }
+        if weights or fixed:
+            # A cell in a cell, the matrix in an embedding: one layer to those who use it.
+            name = re.sub(r"(\.cell)+$|\.E$", "", path)
+            found.append(Layer(name, type(module).__name__, _shapes(weights), _shapes(fixed)))
+    return found
+
+
+def _own(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    yield from module.named_parameters(recurse=False)
+    for name, child in module.named_children():
+        if isinstance(child, nn.ParameterList):
+            for number, weight in child.named_parameters():
+                yield f"{name}.{number}", weight
+
+
+def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(t.shape) for name, t in tensors.items()}
+
+
+def formulas(net: nn.Module) -> dict[str, list[str]]:
+    """The equations of every kind of cell, by its name."""
+    cells = (module for module in net.modules() if isinstance(module, FormulaCell))
+    return {type(cell).__name__: cell.equations() for cell in cells}

@@ -1,0 +1,118 @@
+"""The demo as a person meets it, on data so small that training takes no time."""
+
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import elman.demo
+from elman.cli.demo import NAMES
+from elman.demo import DEMOS
+from elman.errors import DataError
+from tests.cli.lm_folder import call
+from tests.demo.test_demos import ALL
+
+QUICKLY = """
+import sys
+import elman.demo
+from tests.demo.test_demos import ALL
+elman.demo.DEMOS = {name: (lambda minutes, demo=demo: demo) for name, demo in ALL.items()}
+from elman.cli import main
+sys.argv = ["elman", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.fixture
+def quickly(monkeypatch, tmp_path):
+    """Every demo with a little data, in an empty folder."""
+    small = {name: lambda minutes, demo=demo: demo for name, demo in ALL.items()}
+    monkeypatch.setattr(elman.demo, "DEMOS", small)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_command_knows_all_demos():
+    assert set(NAMES) == set(DEMOS)
+
+
+def test_without_a_terminal_it_ends_by_itself(quickly: Path, monkeypatch, capsys):
+    done = call(monkeypatch, capsys, "demo", "classifier", stdin="never read\n")
+    assert done.code == 0, done.err
+    assert "naive Bayes" in done.out
+    assert "elman predict models/demo-classifier" in done.out
+    assert "Now you" not in done.out
+    assert "update" in done.err
+    assert (quickly / "models" / "demo-classifier" / "model.safetensors").exists()
+
+
+@pytest.mark.parametrize("verb", ["predict", "evaluate"])
+def test_other_verbs_take_the_folder(verb: str, quickly: Path, monkeypatch, capsys):
+    assert call(monkeypatch, capsys, "demo", "tagger", "--out", "m").code == 0
+    more = ["m/data/test.conll"] if verb == "evaluate" else []
+    done = call(monkeypatch, capsys, verb, "m", *more, stdin="return the name\n")
+    assert done.code == 0, done.err
+    assert done.out
+
+
+def test_missing_data_is_one_line(quickly: Path, monkeypatch, capsys):
+    def missing(minutes: float) -> None:
+        raise DataError("there is nothing to learn from")
+
+    monkeypatch.setitem(elman.demo.DEMOS, "lm", missing)
+    done = call(monkeypatch, capsys, "demo", "lm")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.splitlines()[-1] == "elman: there is nothing to learn from"
+
+
+@pytest.mark.parametrize("key", [b"\x04", b"\x03"], ids=["Ctrl-D", "Ctrl-C"])
+def test_on_a_terminal_it_answers_until_it_is_left(key: bytes, tmp_path: Path):
+    keyboard, screen = pty.openpty()
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path.cwd())}
+    program = subprocess.Popen(
+        [sys.executable, "-c", QUICKLY, "demo", "classifier"],
+        cwd=tmp_path,
+        env=environment,
+        stdin=screen,
+        stdout=screen,
+        stderr=screen,
+        start_new_session=True,
+        preexec_fn=_take_terminal,
+    )
+    os.close(screen)
+    seen = _until(keyboard, b"\n> ")
+    os.write(keyboard, b"whether to stop\n")
+    seen += _until(keyboard, b"\n> ")
+    time.sleep(1)  # a signal between the prompt and the reading would wait for the next key
+    os.write(keyboard, key)
+    seen += _until(keyboard, b"")
+    assert program.wait(60) == 0
+    assert b"Now you" in seen
+    assert seen.count(b"bool ") > 0
+    assert b"Traceback" not in seen
+
+
+def _take_terminal() -> None:
+    """The terminal sends Ctrl-C to its own session only."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _until(keyboard: int, end: bytes) -> bytes:
+    """What appears up to some text, or to the end of the program; a minute of silence is an error."""
+    seen = b""
+    while not (end and seen.endswith(end)):
+        ready, _, _ = select.select([keyboard], [], [], 60)
+        assert ready, seen
+        try:
+            seen += os.read(keyboard, 1)
+        except OSError:  # nobody is there any more
+            break
+    return seen

@@ -1,0 +1,160 @@
+"""elman inspect as a person meets it."""
+
+import json
+import sys
+from dataclasses import asdict
+
+import pytest
+
+from elman import artifact
+from elman.cells import parameter_count
+from elman.inspect.readers import read_text
+from elman.training.events import Evaluation, Update
+from elman.training.log import Log
+from tests.cli.lm_folder import call
+from tests.inspect.models import SENTENCE, TEXT, classifier, lm, tagger
+
+MODELS = {
+    "classifier": (lambda: classifier(pool="attention"), TEXT),
+    "tagger": (lambda: tagger("crf"), SENTENCE),
+    "lm": (lm, "Once upon a tide"),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def stored(request, tmp_path_factory):
+    """A folder as training leaves it, its model, and a text."""
+    make, text = MODELS[request.param]
+    model, folder = make(), tmp_path_factory.mktemp(request.param)
+    model.net.float()
+    config = {
+        "task": request.param,
+        "data": {"train": "some.file"},
+        "model": asdict(model.model),
+        "training": {"lr": 0.25, "patience": 0},
+    }
+    metrics = {"valid": {model.metric: 71.5}, "updates": 1234, "stopped": "patience"}
+    artifact.save(model, folder, config=config, metrics=metrics, card="")
+    log = Log(folder / "metrics.jsonl")
+    for number in (1, 2):
+        log.show(Update(number, number, 0.5, 1.0 / number, 0.1, 1.0, 1.0))
+        log.show(Evaluation(number, {model.metric: 71.5}, model.metric, number == 1))
+    log.close()
+    return folder, model, text
+
+
+@pytest.fixture
+def elman(monkeypatch, capsys):
+    return lambda *arguments: call(monkeypatch, capsys, *map(str, arguments))
+
+
+def test_a_model_is_told_with_its_layers_formulas_training_and_scores(elman, stored):
+    folder, model, _ = stored
+    done = elman("inspect", folder)
+    assert (done.code, done.err) == (0, "")
+    assert f"{parameter_count(model.net):,}" in done.out
+    assert "c' = f ⊙ c + i ⊙ z" in done.out
+    assert "trained on some.file: updates 1,234, stopped patience, epochs 2" in done.out
+    assert "best after update 1, in epoch 1" in done.out
+    assert "settings: lr 0.25\n" in done.out
+    assert f"valid: {model.metric} 71.5\n" in done.out
+
+
+def test_of_a_text_every_token_is_shown_with_its_share(elman, stored):
+    folder, model, text = stored
+    done = elman("inspect", folder, "--text", text)
+    assert (done.code, done.err) == (0, "")
+    reading = read_text(model, text)
+    lines = done.out.splitlines()
+    for s in reading.saliency:
+        pairs = zip(reading.tokens, s.shares, strict=True)
+        shares = lines[lines.index(s.title) + 1].split("\t")
+        assert shares == [f"{token} {share:+.2f}" for token, share in pairs]
+    assert ("attention:" in done.out) == (reading.attention is not None)
+    assert ("surprise:" in done.out) == (reading.surprise is not None)
+    assert "layer 1 ahead" in done.out
+
+
+def test_json_is_one_object_with_the_numbers_and_nothing_else(elman, stored):
+    folder, model, text = stored
+    done = elman("inspect", folder, "--text", text, "--json")
+    assert (done.code, done.err) == (0, "")
+    found, reading = json.loads(done.out), read_text(model, text)
+    assert found["parameters"] == sum(layer["parameters"] for layer in found["layers"])
+    assert found["training"]["best"]["update"] == 1
+    told = found["text"]
+    assert told["tokens"] == reading.tokens
+    assert len(told["gates"]) == len(reading.gates)
+    for one, gates in zip(told["gates"], reading.gates, strict=True):
+        assert one["values"]["f"][-1] == pytest.approx(gates.values["f"][-1].tolist(), abs=1e-5)
+    for one, s in zip(told["saliency"], reading.saliency, strict=True):
+        assert one["shares"] == pytest.approx(s.shares.tolist(), abs=1e-5)
+    assert "text" not in json.loads(elman("inspect", folder, "--json").out)
+
+
+def test_pictures_are_drawn_where_they_are_asked_for(elman, stored, tmp_path):
+    folder, model, text = stored
+    done = elman("inspect", folder, "--text", text, "--out", tmp_path / "a" / "b", "--json")
+    assert done.code == 0
+    json.loads(done.out)
+    reading = read_text(model, text)
+    expected = {"learning_curve", "saliency"}
+    expected |= {f"gates-{g.layer}-{g.direction}" for g in reading.gates}
+    expected |= {"attention"} if reading.attention is not None else set()
+    expected |= {"surprise"} if reading.surprise is not None else set()
+    drawn = sorted((tmp_path / "a" / "b").iterdir())
+    assert [path.name for path in drawn] == sorted(f"{name}.png" for name in expected)
+    assert all(path.read_bytes()[1:4] == b"PNG" for path in drawn)
+    assert all(str(path) in done.err for path in drawn)
+
+
+def test_tokens_are_coloured_on_a_terminal_unless_colours_are_not_wanted(
+    elman, stored, monkeypatch
+):
+    folder, _, text = stored
+    monkeypatch.setattr(sys.stdout.__class__, "isatty", lambda self: True, raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    last = elman("inspect", folder, "--text", text).out.rsplit("saliency", 1)[1]
+    assert "\x1b[" in last
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[3" not in elman("inspect", folder, "--text", text).out
+
+
+def test_a_folder_without_its_log_has_no_learning_curve(elman, stored, tmp_path):
+    copied = tmp_path / "copy"
+    copied.mkdir()
+    for path in stored[0].iterdir():
+        if path.name != "metrics.jsonl":
+            (copied / path.name).write_bytes(path.read_bytes())
+    done = elman("inspect", copied, "--out", tmp_path)
+    assert (done.code, done.err) == (
+        0,
+        "no learning curve: the folder has no log of its training\n",
+    )
+    assert "best after" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--text", " "], "elman: the text is empty: there is nothing to read\n"),
+        (["--word", "1"], "elman: --word says which word of a text, but --text is missing\n"),
+    ],
+)
+def test_a_wrong_call_is_one_line(elman, stored, arguments, line):
+    assert elman("inspect", stored[0], *arguments) == (1, "", line)
+
+
+def test_a_missing_folder_is_one_line(elman, tmp_path):
+    done = elman("inspect", tmp_path / "none")
+    assert done == (1, "", f"elman: {tmp_path / 'none'}: there is no such folder\n")
+
+
+def test_without_matplotlib_nothing_is_said_but_what_to_install(
+    elman, stored, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    line = "elman: pictures need matplotlib: pip install 'elman[plot]', or ask for no picture\n"
+    assert elman("inspect", stored[0], "--out", tmp_path, "--json") == (1, "", line)

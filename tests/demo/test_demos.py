@@ -1,0 +1,96 @@
+"""Each demo on a little data, from its recipe to its answers."""
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from elman import artifact
+from elman.demo import DEMOS, Demo
+from elman.demo.describing import Describing
+from elman.demo.marks import bare, passages
+from elman.demo.pronouncing import Pronouncing, near
+from elman.demo.punctuation import Punctuation, changes
+from elman.demo.writing import Writing
+from elman.learning import learn
+from elman.learning.recipe import build
+
+SENTENCES = {
+    f"file {i}": [f"Return the name of file {i} as it was.", f"If file {i} is open, close it."]
+    for i in range(60)
+}
+TYPES = {f"whether to use the number {i}": "bool" for i in range(60)} | {
+    f"how many things of kind {i}": "int" for i in range(60)
+}
+SOUNDS = {
+    "".join(letters): [tuple(sound.upper() for sound in letters)]
+    for letters in product("abcdef", repeat=4)
+    if letters[0] != "f"
+}
+MINUTES = 0.01
+ALL: dict[str, Demo] = {
+    "seq2seq": Pronouncing(SOUNDS, MINUTES),
+    "lm": Writing(SENTENCES, MINUTES),
+    "classifier": Describing(TYPES, MINUTES),
+    "tagger": Punctuation(passages(SENTENCES), MINUTES),
+}
+
+
+def test_every_demo_is_tried_here():
+    assert set(ALL) == set(DEMOS)
+
+
+@pytest.mark.parametrize("task", ALL)
+def test_a_demo_trains_a_model_shows_it_and_leaves_it(task: str, tmp_path: Path):
+    demo = ALL[task]
+    data = tmp_path / "data"
+    data.mkdir()
+    outcome = learn(build(demo.recipe(data)), tmp_path)
+    assert outcome is not None
+    header, rows, caption = demo.results(outcome.model)
+    assert {len(row) for row in rows} == {len(header)}
+    assert rows[-1][0].startswith("LSTM")
+    assert caption
+    assert len(list(demo.examples(outcome.model))) > 3
+    for path in demo.pictures(outcome.model, tmp_path):
+        assert path.read_bytes().startswith(b"\x89PNG")
+    assert str(tmp_path) in demo.commands(tmp_path)[0]
+    left = artifact.load(tmp_path)
+    assert demo.answer(left, "return the") == demo.answer(outcome.model, "return the") != ""
+
+
+def test_the_nearest_word_has_most_of_a_beginning_in_common():
+    known = ["bat", "batman", "cat"]
+    assert [near(word, known) for word in ("batmobile", "bar", "zoo", "a")] == [
+        "batman",
+        "bat",
+        "cat",
+        "bat",
+    ]
+
+
+@pytest.mark.parametrize("task", ["lm", "classifier"])  # a tagger's lines are words
+def test_what_is_held_out_is_in_no_other_file(task: str, tmp_path: Path):
+    ALL[task].recipe(tmp_path)
+    train, valid, test = (
+        set(next(tmp_path.glob(f"{part}.*")).read_text().splitlines()) - {"text\tlabel"}
+        for part in ("train", "valid", "test")
+    )
+    assert train
+    assert valid
+    assert test
+    assert len(train | valid | test) == len(train) + len(valid) + len(test)
+
+
+def test_a_line_without_words_has_no_answer(tmp_path: Path):
+    outcome = learn(build(ALL["tagger"].recipe(tmp_path)), tmp_path)
+    assert outcome is not None
+    assert ALL["tagger"].answer(outcome.model, "...") == ""
+    assert bare(ALL["tagger"].answer(outcome.model, "Stop, (this) is it.")) == bare(
+        "stop this is it"
+    )
+
+
+def test_f1_of_changes_counts_only_changes():
+    assert changes(["x", "X", "x."], ["x", "X", "x,"]) == 50.0
+    assert changes(["x", "X"], ["x", "x"]) == 0.0

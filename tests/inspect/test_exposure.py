@@ -1,0 +1,105 @@
+"""Exposure bias: counted out by hand on models so small that this can be done."""
+
+import numpy as np
+import pytest
+import torch
+
+from elman.inspect.exposure import exposure
+from elman.inspect.exposure_pictures import draw_exposure
+from tests.objectives.toy import END, START, A, B, Pairs, Toy, pairs
+
+BATCHES = [pairs([B, A, END], [A, A, A], [B, END]), pairs([A, B, B], seed=5)]
+
+
+def run(toy: Toy, x: torch.Tensor, fed: list[int]) -> torch.Tensor:
+    """The log-probabilities after reading START and these tokens."""
+    h = x
+    for token in (START, *fed):
+        h = torch.tanh(toy.net.E[token] + toy.net.U @ h)
+    return (toy.net.O @ h).log_softmax(0).detach()
+
+
+def rows(batch: Pairs) -> list[tuple[torch.Tensor, list[int]]]:
+    both = zip(batch.x, batch.y.tokens, batch.y.mask, strict=True)
+    return [(x, tokens[mask].tolist()) for x, tokens, mask in both]
+
+
+def every() -> list[tuple[torch.Tensor, list[int]]]:
+    return [row for batch in BATCHES for row in rows(batch)]
+
+
+def test_forced_costs_are_those_of_gold_by_position():
+    toy = Toy()
+    found = exposure(toy, BATCHES).forced
+    for place in range(3):
+        costs = [-float(run(toy, x, y[:place])[y[place]]) for x, y in every() if place < len(y)]
+        assert found.nats[place] == pytest.approx(np.mean(costs))
+        assert found.counts[place] == len(costs)
+
+
+def test_free_running_reads_what_it_wrote():
+    toy = Toy()
+    found = exposure(toy, BATCHES).free
+    nats, right = [[], [], []], [[], [], []]
+    for x, gold in every():
+        known = set(zip([None, *gold], gold, strict=False))
+        own: list[int] = []
+        while len(own) < 3 and END not in own:
+            said = run(toy, x, own)
+            token = int(said.argmax())
+            nats[len(own)].append(-float(said[token]))
+            right[len(own)].append((own[-1] if own else None, token) in known)
+            own.append(token)
+    for place, some in enumerate(nats):
+        if some:
+            assert found.nats[place] == pytest.approx(np.mean(some))
+            assert found.right[place] == pytest.approx(np.mean(right[place]))
+            assert found.counts[place] == len(some)
+
+
+def test_the_excess_is_what_gold_costs_more_after_own_tokens():
+    toy = Toy()
+    found = exposure(toy, BATCHES, own=2)
+    more: dict[int, list[float]] = {1: [], 2: []}
+    for x, gold in every():
+        own: list[int] = []
+        for k in (1, 2):
+            own.append(int(run(toy, x, own).argmax()))
+            if END in own or k >= len(gold):
+                break
+            cost = run(toy, x, gold[:k])[gold[k]] - run(toy, x, own)[gold[k]]
+            more[k].append(float(cost))
+    assert len(found.excess) == sum(bool(some) for some in more.values())
+    for k, value in enumerate(found.excess, 1):
+        assert value == pytest.approx(np.mean(more[k]))
+        assert found.counts[k - 1] == len(more[k])
+    assert found.accumulated[-1] == pytest.approx(found.excess.sum())
+    assert found.bias == pytest.approx(found.excess.mean())
+
+
+def test_a_model_that_writes_gold_has_no_exposure_bias():
+    """What it reads is the same then, forced or free."""
+    toy = Toy(4)
+    x = BATCHES[0].x[:1]
+    own: list[int] = []
+    while len(own) < 3 and END not in own:
+        own.append(int(run(toy, x[0], own).argmax()))
+    found = exposure(toy, [pairs(own)._replace(x=x)])
+    assert found.forced.nats == pytest.approx(found.free.nats)
+    assert found.forced.right == pytest.approx(1)
+    assert found.free.right == pytest.approx(1)
+    assert found.bias == pytest.approx(0)
+
+
+def test_where_positions_answer_to_each_other_right_is_the_same_token():
+    toy = Toy()
+    toy.aligned = True
+    found = exposure(toy, BATCHES).forced.right
+    firsts = [float(run(toy, x, []).argmax() == y[0]) for x, y in every()]
+    assert found[0] == pytest.approx(np.mean(firsts))
+
+
+def test_it_can_be_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    draw_exposure(exposure(Toy(), BATCHES), tmp_path / "exposure.png")
+    assert (tmp_path / "exposure.png").stat().st_size > 5000

@@ -1,0 +1,51 @@
+"""Every weight of a network is told once, under the name it is stored by."""
+
+import pytest
+import torch
+
+from elman.cells import LSTM, parameter_count
+from elman.inspect.summary import formulas, layers
+from elman.layers.embedding import Pretrained, PretrainedEmbedding
+from tests.inspect.models import classifier, lm, tagger
+
+MODELS = {
+    "classifier": lambda: classifier(pool="attention", layers=2, mlp=3),
+    "bag": lambda: classifier(encoder="bag"),
+    "crf": lambda: tagger("crf", characters="lstm", affixes=2, casing=True),
+    "feedback": lambda: tagger("feedback", characters="cnn"),
+    "lm": lm,
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_parameters_of_all_layers_are_those_of_the_network(name):
+    net = MODELS[name]().net
+    found = layers(net)
+    assert sum(layer.parameters for layer in found) == parameter_count(net)
+    told = sorted(shape for layer in found for shape in layer.weights.values())
+    assert told == sorted(tuple(weight.shape) for weight in net.parameters())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_layer_has_the_name_that_its_weights_begin_with(name):
+    net = MODELS[name]().net
+    stored = net.state_dict()
+    for layer in layers(net):
+        for weight, shape in layer.weights.items():
+            endings = [key for key in stored if key.startswith(f"{layer.name}.")]
+            assert any(
+                key.endswith(f".{weight}") and tuple(stored[key].shape) == shape for key in endings
+            )
+
+
+def test_vectors_that_are_not_trained_are_told_but_not_counted():
+    trained = torch.tensor([False, True, False, False])
+    vectors = Pretrained(torch.randn(4, 3), torch.ones(4, dtype=torch.bool), trained)
+    (layer,) = layers(torch.nn.ModuleDict({"words": PretrainedEmbedding(vectors)}))
+    assert (layer.name, layer.kind, layer.parameters) == ("words", "PretrainedEmbedding", 3)
+    assert (layer.weights, layer.fixed) == ({"own": (1, 3)}, {"given": (3, 3)})
+
+
+def test_formulas_are_those_of_the_cells():
+    assert formulas(lm().net) == {"LSTM": LSTM(3, 4).equations()}
+    assert formulas(classifier(encoder="bag").net) == {}
