@@ -142,6 +142,11 @@ def main() -> None:
     parser.add_argument("--rise", choices=["torch.nn", "full"], help=argparse.SUPPRESS)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.vocabulary <= CUTOFFS[-1]:
+        sys.exit(
+            f"--vocabulary is {options.vocabulary}; it must be above {CUTOFFS[-1]}, "
+            "where the rarest words of the adaptive softmax begin"
+        )
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
     if options.rise:

@@ -14,16 +14,18 @@ if TYPE_CHECKING:
     from elman.learning import train as train
     from elman.tasks.classifier import Classifier as Classifier
     from elman.tasks.language_model import LanguageModel as LanguageModel
+    from elman.tasks.seq2seq import Seq2Seq as Seq2Seq
     from elman.tasks.tagger import Tagger as Tagger
 
 __version__ = "0.1.0"
-__all__ = ["Classifier", "LanguageModel", "Tagger", "__version__", "load", "train"]
+__all__ = ["Classifier", "LanguageModel", "Seq2Seq", "Tagger", "__version__", "load", "train"]
 
 _HOME = {
     "train": "elman.learning",
     "load": "elman.artifact",
     "Classifier": "elman.tasks.classifier",
     "LanguageModel": "elman.tasks.language_model",
+    "Seq2Seq": "elman.tasks.seq2seq",
     "Tagger": "elman.tasks.tagger",
 }
 

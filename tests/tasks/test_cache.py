@@ -10,7 +10,7 @@ from elman.decoding import Greedy
 from elman.errors import ConfigError
 from elman.state import from_bytes, to_bytes
 from elman.tasks.language.cache import Cache
-from elman.tasks.language.cached import Cached
+from elman.tasks.language.cached import cached
 from elman.tasks.language_model import Encoded, LanguageModel, Model
 from elman.tasks.settings import Tokens
 from elman.tasks.writing.predictor import Predictor
@@ -72,7 +72,7 @@ def test_read_piece_by_piece_a_text_costs_what_its_evaluation_says(
 ) -> None:
     lm, cache = lm_of_letters(), Cache(window=window, theta=3.0, share=0.4)
     lm.net.eval()
-    net = Cached(lm, cache).net
+    net = cached(lm, cache).net
     ids = torch.randint(4, 12, (1, sum(cuts)))
     state, before, total = net.begin(1), torch.tensor([[lm.end]]), 0.0
     for piece in ids.split(cuts, 1):
@@ -88,7 +88,7 @@ def test_read_piece_by_piece_a_text_costs_what_its_evaluation_says(
 def test_rows_that_end_early_remember_only_their_own() -> None:
     lm = lm_of_letters()
     lm.net.eval()
-    net = Cached(lm, Cache(window=6, theta=3.0, share=0.4)).net
+    net = cached(lm, Cache(window=6, theta=3.0, share=0.4)).net
     ids, mask = torch.randint(4, 12, (2, 5)), torch.arange(5) < torch.tensor([[5], [3]])
     state, _ = net.read(net.begin(2), ids, mask)
     short, _ = net.read(net.begin(1), ids[1:, :3])
@@ -96,7 +96,7 @@ def test_rows_that_end_early_remember_only_their_own() -> None:
     _, expected = net.step(short, token)
     _, found = net.step(state, token.expand(2))
     torch.testing.assert_close(found[1:], expected)
-    assert isinstance(Cached(lm, Cache()), Predictor)
+    assert isinstance(cached(lm, Cache()), Predictor)
 
 
 def test_rows_do_not_see_each_other() -> None:
@@ -115,28 +115,27 @@ def test_a_text_that_repeats_itself_is_cheaper_with_a_cache() -> None:
     lm = LanguageModel.fresh(Model(hidden=8, layers=1), Tokens(), ["a b c d e f g h"])
     data = lm.encode(["c a h"] * 20)
     plain = lm.evaluate(data)["perplexity"]
-    cached = lm.evaluate(data, cache=Cache(window=50, theta=50.0, share=0.5))
-    assert cached["perplexity"] < 0.7 * plain
-    assert cached["tokens"] == 80
+    remembered = lm.evaluate(data, cache=Cache(window=50, theta=50.0, share=0.5))
+    assert remembered["perplexity"] < 0.7 * plain
+    assert remembered["tokens"] == 80
     in_rows = Encoded(data.ids, data.characters, rows=2)
     assert lm.evaluate(in_rows, cache=Cache(theta=50.0, share=0.5))["perplexity"] < 0.7 * plain
 
 
-@pytest.mark.parametrize("options", [{"window": 0}, {"share": 0.0}, {"share": 1.0}])
+@pytest.mark.parametrize("options", [{"window": 0}, {"share": -0.1}, {"share": 1.0}])
 def test_settings_without_sense_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=next(iter(options))):
         Cache(**options)
 
 
 def test_whole_texts_are_scored_written_and_completed_with_the_cache() -> None:
-    lm = lm_of_letters()
-    cached = Cached(lm, Cache(window=20, theta=3.0, share=0.9))
+    lm, cache = lm_of_letters(), Cache(window=20, theta=3.0, share=0.9)
     text = " ".join("cah" * 6)
-    assert float(cached.score(text)) > float(lm.score(text))
-    best = cached.complete(f"{text} ", k=1)[0]
+    assert float(lm.score(text, cache=cache)) > float(lm.score(text))
+    best = lm.complete(f"{text} ", k=1, cache=cache)[0]
     assert best.text.split()[-1] in "cah"
-    (written,) = cached.generate(text, Greedy())
+    (written,) = lm.generate(text, Greedy(), cache=cache)
     assert set(written.text.split()[-1:]) <= set("cah")
-    stream = cached.stream()
+    stream = lm.stream(cache=cache)
     stream.feed(f"{text} ")
     assert stream.next(1)[0].probability > 0.3

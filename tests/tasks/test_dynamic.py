@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from elman.errors import ConfigError
-from elman.tasks.language.dynamic import Dynamic, adapting
+from elman.tasks.language.dynamic import Adaptation, Dynamic
 from elman.tasks.language_model import LanguageModel, Model
 from elman.tasks.settings import Tokens
 
@@ -27,20 +27,26 @@ def test_at_rate_zero_it_is_plain_evaluation(steps: int) -> None:
     assert still == pytest.approx(plain, rel=1e-5)
 
 
-def test_afterwards_the_weights_are_as_they_were_even_if_it_fails() -> None:
+def test_the_network_itself_stays_as_it_is_even_if_reading_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     lm = made()
+    lm.net.train()
     before = [p.detach().clone() for p in lm.net.parameters()]
-    lm.evaluate(lm.encode(LINES * 5), dynamic=Dynamic(rate=0.1, warm=1))
+    change, moved = Adaptation._change, []
 
-    def fail() -> None:
-        with adapting(lm.net, Dynamic(rate=0.1, warm=0)) as adaptation:
-            ids = torch.tensor([[4, 5, 6]])
-            adaptation.read(lm.net.begin(1), ids, ids, ids > 0)
-            assert not torch.equal(before[0], lm.net.embed.E.weight)
-            raise KeyError
+    def interrupted(self: Adaptation, gradients: list[torch.Tensor]) -> None:
+        change(self, gradients)
+        pairs = zip(before, self.weights, strict=True)
+        moved.append(any(not torch.equal(one, other) for one, other in pairs))
+        if len(moved) == 3:
+            raise KeyboardInterrupt
 
-    with pytest.raises(KeyError):
-        fail()
+    monkeypatch.setattr(Adaptation, "_change", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        lm.evaluate(lm.encode(LINES * 5), dynamic=Dynamic(rate=0.1, warm=0))
+    assert moved == [True] * 3
+    assert lm.net.training
     for one, other in zip(before, lm.net.parameters(), strict=True):
         assert torch.equal(one, other)
 
@@ -59,22 +65,23 @@ def test_updates_follow_the_formula() -> None:
     ids = torch.tensor([[4, 5, 6, 7, 8, 9, 10]])
     w0 = {n: p.detach().double().numpy().copy() for n, p in lm.net.named_parameters()}
     w, squares = {n: v.copy() for n, v in w0.items()}, dict.fromkeys(w0, 0.0)
-    with adapting(lm.net, how) as adaptation:
-        state = lm.net.begin(1)
-        for k, start in enumerate((0, 3)):
-            x, y = ids[:, start : start + 3], ids[:, start + 1 : start + 4]
-            _, hs = lm.net.read(state, x)
-            loss = lm.net.output.nats(hs, y).mean()
-            found = torch.autograd.grad(loss, list(lm.net.parameters()))
-            g = {n: v.double().numpy() for n, v in zip(w, found, strict=True)}
-            squares = {n: (squares[n] * k + g[n] ** 2) / (k + 1) for n in w}
-            state, _, _ = adaptation.read(state, x, y, y > 0)
-        roots = {n: np.sqrt(s) for n, s in squares.items()}
-        mean = sum(r.sum() for r in roots.values()) / sum(r.size for r in roots.values())
-        for n, p in lm.net.named_parameters():
-            back = np.minimum(how.decay * roots[n] / mean, 1) * (w0[n] - w[n])
-            expected = w[n] - how.rate * g[n] / (roots[n] + how.epsilon) + back
-            np.testing.assert_allclose(p.detach().numpy(), expected, rtol=1e-4, atol=1e-6)
+    adaptation = Adaptation(lm.net, how)
+    net = adaptation.net
+    state = net.begin(1)
+    for k, start in enumerate((0, 3)):
+        x, y = ids[:, start : start + 3], ids[:, start + 1 : start + 4]
+        _, hs = net.read(state, x)
+        loss = net.output.nats(hs, y).mean()
+        found = torch.autograd.grad(loss, list(net.parameters()))
+        g = {n: v.double().numpy() for n, v in zip(w, found, strict=True)}
+        squares = {n: (squares[n] * k + g[n] ** 2) / (k + 1) for n in w}
+        state, _, _ = adaptation.read(state, x, y, y > 0)
+    roots = {n: np.sqrt(s) for n, s in squares.items()}
+    mean = sum(r.sum() for r in roots.values()) / sum(r.size for r in roots.values())
+    for n, p in net.named_parameters():
+        back = np.minimum(how.decay * roots[n] / mean, 1) * (w0[n] - w[n])
+        expected = w[n] - how.rate * g[n] / (roots[n] + how.epsilon) + back
+        np.testing.assert_allclose(p.detach().numpy(), expected, rtol=1e-4, atol=1e-6)
 
 
 def test_a_text_that_was_followed_is_likelier_then() -> None:
@@ -82,24 +89,24 @@ def test_a_text_that_was_followed_is_likelier_then() -> None:
     text = lm.encode(["c a h"] * 60).ids.tolist()
     before = lm.perplexity(["c a h"] * 5)
     how = Dynamic(rate=0.02, warm=0)
-    with adapting(lm.net, how) as adaptation:
-        adaptation.follow(text, lm.end)
-        assert lm.perplexity(["c a h"] * 5) < before / 2
-        assert adaptation.seen == -(-len(text) // how.steps)
+    adaptation = Adaptation(lm.net, how)
+    adaptation.follow(text, lm.end)
+    assert adaptation.seen == -(-len(text) // how.steps)
     assert lm.perplexity(["c a h"] * 5) == before
+    lm.net = adaptation.net
+    assert lm.perplexity(["c a h"] * 5) < before / 2
 
 
 def test_what_is_drawn_back_comes_nearer() -> None:
     def moved(decay: float) -> float:
         lm = made()
         data = lm.encode(["c a h"] * 10)
-        before = lm.net.embed.E.weight.detach().clone()
-        with adapting(lm.net, Dynamic(rate=0.02, decay=decay, warm=0)) as adaptation:
-            state, ids = lm.net.begin(1), torch.from_numpy(data.ids.astype(np.int64))[None]
-            for i in range(0, 30, 3):
-                x, y = ids[:, i : i + 3], ids[:, i + 1 : i + 4]
-                state, _, _ = adaptation.read(state, x, y, y > 0)
-            return (lm.net.embed.E.weight - before).abs().sum().item()
+        adaptation = Adaptation(lm.net, Dynamic(rate=0.02, decay=decay, warm=0))
+        state, ids = lm.net.begin(1), torch.from_numpy(data.ids.astype(np.int64))[None]
+        for i in range(0, 30, 3):
+            x, y = ids[:, i : i + 3], ids[:, i + 1 : i + 4]
+            state, _, _ = adaptation.read(state, x, y, y > 0)
+        return (lm.net.embed.E.weight - adaptation.net.embed.E.weight).abs().sum().item()
 
     assert moved(0.2) < moved(0.0)
 

@@ -8,14 +8,18 @@ import sys
 import click
 
 from elman import __version__
+from elman.cli.average import average
 from elman.cli.bench import bench
 from elman.cli.compare import compare
 from elman.cli.complete import complete
+from elman.cli.demo import demo
 from elman.cli.evaluate import evaluate
 from elman.cli.generate import generate
+from elman.cli.inspect import inspect
 from elman.cli.predict import predict
 from elman.cli.score import score
 from elman.cli.train import train
+from elman.cli.translate import translate
 from elman.errors import ElmanError
 
 
@@ -30,7 +34,20 @@ def elman() -> None:
     """
 
 
-for verb in (train, evaluate, predict, generate, complete, score, compare, bench):
+for verb in (
+    demo,
+    train,
+    evaluate,
+    predict,
+    translate,
+    generate,
+    complete,
+    score,
+    inspect,
+    average,
+    compare,
+    bench,
+):
     elman.add_command(verb)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -10,13 +10,55 @@ import click
 
 
 class Flag(NamedTuple):
-    """An option of its own for a key of a recipe."""
+    """An option of its own for a key of a recipe. A ``bool`` is true where it is given."""
 
     key: str
     help: str
     metavar: str = "TEXT"
     type: Any = str
     required: bool = False
+    several: bool = False  # values: all words up to the next option (the command must be `Spread`)
+
+    def option(self, name: str) -> Callable[[Any], Any]:
+        """For click, under this name."""
+        if self.type is bool:
+            return click.option(name, _variable(name), is_flag=True, default=None, help=self.help)
+        return click.option(
+            name,
+            _variable(name),
+            cls=Several if self.several else None,
+            multiple=self.several,
+            type=self.type,
+            metavar=self.metavar,
+            help=self.help,
+            required=self.required,
+        )
+
+
+class Several(click.Option):
+    """An option that takes all words up to the next option."""
+
+
+class Spread(click.Command):
+    """A command without arguments; what follows one of its `Several` options belongs to that option."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        """``--train a b`` is read as ``--train a --train b``."""
+        several = {o for p in self.params if isinstance(p, Several) for o in p.opts}
+        return super().parse_args(context, list(_spread(arguments, several)))
+
+
+def _spread(arguments: list[str], several: set[str]) -> Iterator[str]:
+    option, first = "", False
+    for argument in arguments:
+        if argument.startswith("-") and argument != "-":
+            name, joined, _ = argument.partition("=")
+            option, first = name if name in several else "", not joined
+        else:
+            if option and not first:
+                yield option
+            first = False
+        yield argument
 
 
 FILES = {
@@ -32,6 +74,32 @@ WORDS = {
     "--layers": Flag("model.layers", "Layers on layers.", "N", int),
     "--dropout": Flag("model.dropout", "Share of features left out in training.", "P", float),
     "--vectors": Flag("model.vectors", "Pretrained word vectors.", "FILE"),
+}
+PAIRS = {
+    "--train": Flag(
+        "data.train",
+        "Sources and targets, line by line, or one table: TSV, CSV or JSONL.",
+        "FILE [FILE]",
+        required=True,
+        several=True,
+    ),
+    "--valid": Flag(
+        "data.valid",
+        "Chooses the best weights; else a tenth of --train is held out.",
+        "FILE [FILE]",
+        several=True,
+    ),
+    "--test": Flag("data.test", "Scored once, at the end.", "FILE [FILE]", several=True),
+    "--encoding": FILES["--encoding"],
+    "--source": Flag("data.source", "Of a table: name or number of the source's column.", "COLUMN"),
+    "--target": Flag("data.target", "Of a table: name or number of the target's.", "COLUMN"),
+    "--source-tokens": Flag(
+        "tokens.source.kind", "words, whitespace, chars, bytes, bpe or unigram; default: bpe."
+    ),
+    "--target-tokens": Flag("tokens.target.kind", "The same for targets."),
+    "--joint": Flag(
+        "tokens.joint", "One vocabulary for both sides, which are cut alike.", type=bool
+    ),
 }
 TRAINING = {
     "--epochs": Flag("training.epochs", "Times that all examples are seen.", "N", int),
@@ -52,7 +120,10 @@ def flagged(flags: dict[str, Flag]) -> Callable[[Callable[..., None]], Callable[
 
             data: dict[str, Any] = {}
             for name, flag in flags.items():
-                if (value := values[_variable(name)]) is not None:
+                value = values[_variable(name)]
+                if flag.several and len(value) < 2:
+                    value = next(iter(value), None)
+                if value is not None:
                     data = _put(data, flag.key.split("."), value)
             for text in sets:
                 data = override(data, text)
@@ -60,21 +131,14 @@ def flagged(flags: dict[str, Flag]) -> Callable[[Callable[..., None]], Callable[
 
         made: Callable[..., None] = gathered
         for name, flag in reversed(flags.items()):
-            made = click.option(
-                name,
-                _variable(name),
-                type=flag.type,
-                metavar=flag.metavar,
-                help=flag.help,
-                required=flag.required,
-            )(made)
+            made = flag.option(name)(made)
         return made
 
     return give
 
 
 def _variable(name: str) -> str:
-    return name.removeprefix("--") + "_"
+    return name.removeprefix("--").replace("-", "_") + "_"
 
 
 def _put(data: dict[str, Any], path: list[str], value: Any) -> dict[str, Any]:

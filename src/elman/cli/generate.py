@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.language import load
+from elman.cli.language import adaptable, load, tell_if_too_short
 from elman.cli.terminal import on_device
 from elman.errors import ConfigError
 
@@ -51,17 +51,22 @@ _OF_BEAM = {"beam_factor": "factor", "alpha": "alpha"}
 )
 @click.option("--stop", multiple=True, metavar="TEXT", help="End before this text; repeatable.")
 @click.option("--trace", "traced", is_flag=True, help="Tell the beam's search on stderr.")
+@adaptable
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a text.")
 @on_device
-def generate(folder: Path, device: str, **options: Any) -> None:
+def generate(folder: Path, device: str, ways: dict[str, Any], **options: Any) -> None:
     """Write texts, each from the prompt to its end or to a limit.
 
     A single text that is drawn appears on a terminal as it is written.
+
+    --cache remembers the prompt and what was written; --dynamic learns from the prompt before the first
+    token, and from nothing that the model writes itself.
 
     \b
     Examples:
       elman generate models/lm --prompt "Once upo" --temperature 0.8 --top-p 0.9 --seed 1
       elman generate models/lm --prompt "The" --beam 10 --beam-factor 50 -n 3 --trace
+      elman generate models/lm --prompt "$(cat chapter.txt)" --cache --dynamic
     """
     from elman.decoding import Beam
     from elman.tasks.writing import generation
@@ -70,7 +75,8 @@ def generate(folder: Path, device: str, **options: Any) -> None:
     how = _how(options)
     names = ("max_tokens", "min_tokens", "max_seconds", "no_repeat", "banned", "stop")
     rules = Rules(**{name: options[name] for name in names})
-    model, prompt, n = load(folder, device), options["prompt"], options["n"]
+    prompt, n = options["prompt"], options["n"]
+    model = _adapted(load(folder, device), prompt, rules.max_tokens, ways)
     if isinstance(how, Beam) and options["traced"]:
         texts = _traced(model, prompt, how, rules)
     elif n == 1 and not isinstance(how, Beam) and not options["as_json"] and sys.stdout.isatty():
@@ -83,6 +89,16 @@ def generate(folder: Path, device: str, **options: Any) -> None:
         texts = generation.generate(model, prompt, how, n=n, rules=rules)
     for text in texts:
         click.echo(_json(text) if options["as_json"] else text.text)
+
+
+def _adapted(model: Predictor, prompt: str, room: int, ways: dict[str, Any]) -> Predictor:
+    from elman.tasks.writing.following import adapted
+    from elman.tasks.writing.prompt import settled
+
+    if "dynamic" in ways and not prompt:
+        raise ConfigError("--dynamic learns from the prompt, and there is none; give a --prompt")
+    tell_if_too_short(ways, len(settled(model, prompt)[0]))
+    return adapted(model, prompt, room, **ways)
 
 
 def _how(options: dict[str, Any]) -> How:

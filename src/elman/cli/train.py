@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, replace
-from functools import wraps
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from elman.cli.flags import FILES, TRAINING, WORDS, Flag, flagged
-from elman.cli.terminal import on_device
-
-if TYPE_CHECKING:
-    from elman.learning.recipe import Recipe
-
-FOLDER = click.Path(file_okay=False, path_type=Path)
+from elman.cli.flags import FILES, PAIRS, TRAINING, WORDS, Flag, Spread, flagged
+from elman.cli.running import How, run, run_options
 
 
 class Train(click.Group):
@@ -37,61 +28,14 @@ def train() -> None:
       elman train classifier --train questions.tsv --out models/questions
       elman train tagger --train train.conllu --column upos --out models/pos
       elman train lm --train book.txt --tokens chars --out models/book
+      elman train seq2seq --train train.en train.de --out models/en-de
       elman train recipes/trec.toml --out models/trec --set model.hidden=256
       elman train recipes/trec.toml --out models/trec --resume
     """
 
 
-@dataclass(frozen=True)
-class How:
-    """The options of a run that are no part of its recipe."""
-
-    out: Path
-    seeds: int
-    resume: bool
-    device: str
-    init: Path | None
-    threads: int
-
-
-def _how(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a training command the options that all of them have, gathered as its first argument."""
-
-    @wraps(command)
-    def gathered(**options: Any) -> None:
-        how = How(**{f.name: options.pop(f.name) for f in fields(How)})
-        command(how, **options)
-
-    made: Callable[..., None] = gathered
-    for option in (
-        click.option("--out", type=FOLDER, required=True, help="The model folder to write."),
-        click.option(
-            "--set",
-            "sets",
-            multiple=True,
-            metavar="KEY=VALUE",
-            help="Any key of a recipe, such as training.clip=5.",
-        ),
-        click.option(
-            "--seeds",
-            type=click.IntRange(min=1),
-            default=1,
-            show_default=True,
-            help="Train so many times, with seeds 0, 1, …; report mean and spread.",
-        ),
-        click.option(
-            "--resume", is_flag=True, help="Go on where an interrupted run in --out stopped."
-        ),
-        on_device,
-        click.option("--init", type=FOLDER, help="Start from the model in this folder."),
-        click.option("--threads", default=0, help="CPU threads; 0: as many as there are cores."),
-    ):
-        made = option(made)
-    return made
-
-
 @train.command()
-@_how
+@run_options
 @flagged(
     {
         "--train": Flag(
@@ -118,11 +62,11 @@ def classifier(how: How, data: dict[str, Any]) -> None:
     """
     from elman.learning.recipe import build
 
-    _run(build({"task": "classifier"} | data), how)
+    run(build({"task": "classifier"} | data), how)
 
 
 @train.command()
-@_how
+@run_options
 @flagged(
     {
         "--train": Flag("data.train", "CoNLL-U, or CoNLL columns.", "FILE", required=True),
@@ -151,11 +95,11 @@ def tagger(how: How, data: dict[str, Any]) -> None:
     """
     from elman.learning.recipe import build
 
-    _run(build({"task": "tagger"} | data), how)
+    run(build({"task": "tagger"} | data), how)
 
 
 @train.command()
-@_how
+@run_options
 @flagged(
     {
         "--train": Flag("data.train", "Text, one line after the other.", "FILE", required=True),
@@ -184,59 +128,51 @@ def lm(how: How, data: dict[str, Any]) -> None:
     """
     from elman.learning.recipe import build
 
-    _run(build({"task": "lm"} | data), how)
+    run(build({"task": "lm"} | data), how)
+
+
+@train.command(cls=Spread)
+@run_options
+@flagged(
+    {
+        **PAIRS,
+        **WORDS,
+        "--hidden": Flag("model.hidden", "Units of a layer.", "N", int),
+        "--embedding": Flag("model.embedding", "Features of a token.", "N", int),
+        "--context": Flag(
+            "model.context",
+            "What of the source each step sees. By attention: between, current, previous, feeding; "
+            "without: first, every, aligned.",
+        ),
+        "--score": Flag("model.score", "Of attention: bilinear, dot, scaled or additive."),
+        **TRAINING,
+    }
+)
+def seq2seq(how: How, data: dict[str, Any]) -> None:
+    """Train a sequence-to-sequence model: translation, spelling to sound, any text for a text.
+
+    Line i of the first file belongs to line i of the second; a table has columns source and target. The
+    defaults read subwords with a bidirectional LSTM and write with another, with attention between its
+    layers. Any key of a recipe can be set with --set.
+
+    \b
+    Examples:
+      elman train seq2seq --train train.en train.de --valid val.en val.de --out models/en-de
+      elman train seq2seq --train pairs.tsv --source-tokens chars --target-tokens words --out models/g2p
+      elman train seq2seq --train faq.csv --source question --target answer --joint --out models/faq
+    """
+    from elman.learning.recipe import build
+
+    run(build({"task": "seq2seq"} | data), how)
 
 
 def _recipe_command(path: str) -> click.Command:
     @click.command(name=path)
-    @_how
+    @run_options
     def recipe(how: How, sets: tuple[str, ...]) -> None:
         """Train by a recipe."""
         from elman.learning.recipe import read
 
-        _run(read(path, sets), how)
+        run(read(path, sets), how)
 
     return recipe
-
-
-def _run(recipe: Recipe, how: How) -> None:
-    import torch
-
-    from elman.cli.terminal import say
-    from elman.learning import learn
-    from elman.training.distributed import leads
-
-    if how.threads:
-        torch.set_num_threads(how.threads)
-    results = []
-    for number in range(how.seeds):
-        folder, chosen = how.out, recipe
-        if how.seeds > 1:
-            folder = how.out / f"seed-{number}"
-            chosen = replace(recipe, training=replace(recipe.training, seed=number))
-        begun = how.resume and (
-            how.seeds == 1 or folder.exists()
-        )  # later seeds have nothing to resume
-        outcome = learn(chosen, folder, resume=begun, device=how.device, init=how.init)
-        if outcome is None:
-            if leads():
-                say("go on with the same command and --resume")
-            raise click.exceptions.Exit(1)
-        results.append(outcome.metrics)
-        if leads():
-            say(f"model: {folder}")
-    if leads():
-        _report(results)
-
-
-def _report(results: list[dict[str, Any]]) -> None:
-    """Mean, and spread over seeds, of every score."""
-    from statistics import mean, stdev
-
-    for part in ("valid", "test"):
-        scored: Iterable[dict[str, float]] = [r[part] for r in results if r.get(part)]
-        for name in next(iter(scored), {}):
-            values = [scores[name] for scores in scored]
-            spread = f" ± {stdev(values):.2f} ({len(values)} seeds)" if len(values) > 1 else ""
-            if name not in ("examples", "tokens", "sentences"):
-                click.echo(f"{part} {name} {mean(values):.2f}{spread}")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from elman.tasks.writing.completion import Completion
 
 Find = Callable[[str], Sequence["Completion"]]
+Enter = Callable[[str], None]
 
 _KEY = re.compile(r"\x1b\[[0-9;]*[A-Za-z~]|\x1b.?|.", re.DOTALL)
 _TAKE = ("\t", "\x1b[C")  # Tab, arrow to the right
@@ -23,8 +24,11 @@ _ERASE = ("\x7f", "\b")
 _CLEAR_LINE, _OVER = "\x15", "\x04"  # Ctrl-U, Ctrl-D
 
 
-def type_along(find: Find) -> None:
-    """Show completions at each key until Ctrl-D or Ctrl-C; the terminal is left as it was."""
+def type_along(find: Find, enter: Enter) -> None:
+    """Show completions at each key until Ctrl-D or Ctrl-C; the terminal is left as it was.
+
+    ``enter`` is told each line that is over.
+    """
     line = ""
     with _keys() as keys:
         found = _draw(line, find)
@@ -33,6 +37,7 @@ def type_along(find: Find) -> None:
                 break
             if key in ("\n", "\r"):
                 _write(f"\r\x1b[J{line}\n")
+                enter(line)
             line = _typed(line, key, found)
             found = _draw(line, find)
 

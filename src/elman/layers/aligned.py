@@ -21,11 +21,12 @@ class Aligned(Decoder):
         session, state = super().open(encoding)
         return session, State(cells=(), row=state.row, place=state.row.new_zeros(len(state.row)))
 
-    def _look(self, encoding: Encoding) -> Tensor:
-        return encoding.ys
+    def _look(self, encoding: Encoding) -> tuple[Tensor, Tensor]:
+        return encoding.ys, encoding.mask.sum(1)
 
     def read(self, session: Session, state: State, xs: Float[Tensor, "B T D"]) -> Reading:
-        ys, steps = session.source, xs.shape[1]
+        (ys, lengths), steps = session.source, xs.shape[1]
         places = state.place[:, None] + state.place.new_ones(1, steps).cumsum(1) - 1
-        os = ys[state.row[:, None], places.clamp(max=ys.shape[1] - 1)]
+        # Beyond its end, which is not that of its batch, a source says what it said last.
+        os = ys[state.row[:, None], places.minimum(lengths[state.row, None] - 1)]
         return Reading(state.replace(place=state.place + steps), os, None)

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from torch import nn
 
 from elman.cells import Dropout, Formulaic
+from elman.errors import ModelError
 from elman.layers.pooling import Mean
-from elman.layers.rnn import RNN, BiRNN, Layers, last
+from elman.layers.rnn import RNN, BiRNN, Layers, concat, last
 from elman.shapes import Bool, Float, Tensor
 
 
@@ -63,6 +64,9 @@ class RecurrentEncoder(nn.Module):
 
     def __init__(self, layers: Layers) -> None:
         super().__init__()
+        top = layers.stack[-1]
+        if isinstance(top, BiRNN) and top.merge is not concat:
+            raise ModelError("the two directions of an encoder's last layer must be concatenated")
         self.layers = layers
         self.output_size = layers.output_size
 
@@ -72,7 +76,7 @@ class RecurrentEncoder(nn.Module):
         if isinstance(top, RNN):
             return Encoding(ys, mask, last(ys, mask), final)
         ahead, back = ys.split([top.ahead.output_size, top.back.output_size], -1)
-        both = top.merge(last(ahead, mask), last(back, mask, reverse=True))
+        both = concat(last(ahead, mask), last(back, mask, reverse=True))
         return Encoding(ys, mask, both, final)
 
 

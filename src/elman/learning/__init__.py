@@ -15,11 +15,13 @@ from elman.config import override, plain
 from elman.errors import ConfigError, ModelError
 from elman.learning.card import card
 from elman.learning.examples import counted, planned, split
+from elman.learning.objective import aim
 from elman.learning.preparing import watched
 from elman.learning.recipe import Recipe, build, found, read
 from elman.tasks.kinds import TASKS, Task
 from elman.tasks.language_model import Data as TextData
 from elman.tasks.language_model import LanguageModel
+from elman.tasks.seq2seq import Data as PairData
 from elman.training.distributed import leads, place, restarted
 from elman.training.fit import fit
 from elman.training.run import resumption, run
@@ -81,8 +83,11 @@ def learn(
     config, seen = plain(recipe), counted(data)
     fingerprint = _lasting(config) | {"seen": seen}
     settings = recipe.training if valid else replace(recipe.training, patience=0)
+    goal = aim(recipe, model)
     validation = (
-        Validation(lambda: model.evaluate(valid), model.metric, model.best) if valid else None
+        Validation(lambda: model.judge(valid) | goal.told(), model.metric, model.best)
+        if valid
+        else None
     )
     snapshot = resumption(out, fingerprint, asked=resume)
     if leads() and snapshot is None:
@@ -91,9 +96,9 @@ def learn(
         (out / "config.json").unlink(missing_ok=True)
         model.store(out)
     events = fit(
-        model.net,
+        goal.net,
         planned(data, recipe.data, settings.seed, model),
-        model.truncated if isinstance(model, LanguageModel) else model.loss,
+        goal.loss,
         settings,
         validation,
         resume=snapshot,
@@ -119,7 +124,10 @@ def _held(recipe: Recipe, model: Task, held: Any) -> Any:
         found = model.encode(held)
         # Each stream begins without a past, which must not weigh much.
         return replace(found, rows=min(recipe.data.valid_batch, max(1, len(found) // 2000)))
-    return model.encode(held if recipe.data.valid else [e for e in held if model.knows(e)])
+    held = held if recipe.data.valid else [e for e in held if model.knows(e)]
+    if isinstance(recipe.data, PairData) and 0 < recipe.data.judged < len(held):
+        held = [held[i * len(held) // recipe.data.judged] for i in range(recipe.data.judged)]
+    return model.encode(held)
 
 
 def _model(recipe: Recipe, examples: Any, out: Path, *, resume: bool, init: Path | None) -> Task:
@@ -132,13 +140,20 @@ def _model(recipe: Recipe, examples: Any, out: Path, *, resume: bool, init: Path
     return model
 
 
-STORED = ("labels.json", "vocab.json", "tokenizer.json")
+STORED = (
+    "labels.json",
+    "vocab.json",
+    "tokenizer.json",
+    "source-vocab.json",
+    "source-tokenizer.json",
+)
 """What a task has stored in a folder, some or all of it."""
 
 FREE = (
     *("dropout", "word_dropout", "smoothing", "balanced", "adversarial"),
     *("vectors", "vector_words", "loss", "forcing", "beam"),
     *("input_dropout", "layer_dropout", "weight_drop", "alpha", "beta"),
+    *("coverage", "metric", "bleu", "longest", "replace"),
 )
 """Options of a model that may change when it is trained on: its weights fit as well."""
 

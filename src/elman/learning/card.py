@@ -11,10 +11,18 @@ from elman.cells import parameter_count
 from elman.learning.recipe import Recipe
 from elman.tasks.kinds import Task
 
+_VERBS = {
+    "classifier": "predict THIS_FOLDER texts.txt",
+    "lm": "generate THIS_FOLDER",
+    "seq2seq": "translate THIS_FOLDER texts.txt",
+    "tagger": "predict THIS_FOLDER texts.txt",
+}
+
 
 def card(recipe: Recipe, model: Task, metrics: Mapping[str, Any], seen: Mapping[str, int]) -> str:
     """What the model is, what it was trained on, what it scored and how to use it."""
     title, use, about = model.described()
+    train = recipe.data.train
     results = [
         f"- {part}: {_line(metrics[part])}" for part in ("valid", "test") if metrics.get(part)
     ]
@@ -25,7 +33,7 @@ def card(recipe: Recipe, model: Task, metrics: Mapping[str, Any], seen: Mapping[
             f"# {title} by Elman",
             "",
             *(f"- {line}" for line in about),
-            f"- training data: {recipe.data.train}, {counts}",
+            f"- training data: {train if isinstance(train, str) else ' and '.join(train)}, {counts}",
             f"- {parameter_count(model.net):,} parameters",
             f"- training: {metrics['updates']:,} updates, stopped by {metrics['stopped']}",
             "",
@@ -34,7 +42,7 @@ def card(recipe: Recipe, model: Task, metrics: Mapping[str, Any], seen: Mapping[
             "",
             "## Use",
             "```",
-            f"elman {'generate THIS_FOLDER' if recipe.task == 'lm' else 'predict THIS_FOLDER texts.txt'}",
+            f"elman {_VERBS[recipe.task]}",
             "```",
             "```python",
             "import elman",

@@ -12,6 +12,8 @@ from elman.tasks.kinds import Task
 from elman.tasks.language_model import Batch, LanguageModel, Text
 from elman.tasks.language_model import Data as TextData
 from elman.tasks.language_model import Encoded as EncodedText
+from elman.tasks.seq2seq import Data as PairData
+from elman.tasks.seq2seq import Encoded as EncodedPairs
 from elman.tasks.settings import Files
 from elman.text.batching import batches
 from elman.text.streams import Streams
@@ -26,6 +28,10 @@ class Encoded(Protocol):
     """Examples as numbers."""
 
     rows: list[Any]
+
+    @property
+    def lengths(self) -> Sequence[int | tuple[int, ...]]:
+        """Tokens of each, of a pair on each side."""
 
     def pick(self: X, index: Any) -> X:
         """Some of them, by number."""
@@ -63,7 +69,9 @@ def planned(data: Any, files: Files, seed: int, model: Task) -> Batches[Any]:
     if isinstance(model, LanguageModel):
         assert isinstance(files, TextData)
         return Windows(data, files, seed, model)
-    fitting = sum(map(len, data.rows)) // model.batches_an_epoch
+    if isinstance(files, PairData):
+        data = _bounded(data, files)
+    fitting = int(np.sum(data.lengths)) // model.batches_an_epoch
     return Buckets(data, files.batch or min(2048, max(128, fitting)), seed, model.weight)
 
 
@@ -71,7 +79,17 @@ def counted(data: Any) -> dict[str, int]:
     """How much there is to learn from."""
     if isinstance(data, EncodedText):
         return {"tokens": len(data)}
-    return {"examples": len(data), "tokens": sum(map(len, data.rows))}
+    return {"examples": len(data), "tokens": int(np.sum(data.lengths))}
+
+
+def _bounded(data: EncodedPairs, files: PairData) -> EncodedPairs:
+    kept = data.within(files.longest)
+    if not kept:
+        raise DataError(
+            f"{files.train}: every pair has more than {files.longest} tokens on a side; "
+            "raise data.longest"
+        )
+    return kept
 
 
 class Windows(Batches[Batch]):
@@ -112,7 +130,7 @@ class Buckets(Batches[X]):
 
     def __init__(self, data: X, tokens: int, seed: int, weigh: Callable[[X], float]) -> None:
         self.data, self.seed, self.weigh = data, seed, weigh
-        self.lengths = [len(row) for row in data.rows]
+        self.lengths = data.lengths
         self.tokens = tokens
         self._planned: tuple[int, Sequence[Sequence[int]]] = (-1, ())
 

@@ -11,7 +11,8 @@ from typing import Any, Literal, cast
 
 from elman import config
 from elman.errors import ConfigError
-from elman.tasks import classifier, language_model, tagger
+from elman.objectives import settings as objectives
+from elman.tasks import classifier, language_model, seq2seq, tagger
 from elman.tasks.settings import Tokens
 from elman.training.settings import Settings
 
@@ -36,6 +37,7 @@ class TaggerRecipe:
     data: tagger.Data = field(default_factory=tagger.Data)
     tokens: Tokens = field(default_factory=lambda: Tokens(lower=True, digits=True))
     model: tagger.Model = field(default_factory=tagger.Model)
+    objective: objectives.Settings = field(default_factory=objectives.LikelihoodSettings)
     training: Settings = field(
         default_factory=lambda: Settings(lr=6e-3, epochs=12, patience=4, average=0.95)
     )
@@ -50,13 +52,29 @@ class LanguageModelRecipe:
     data: language_model.Data = field(default_factory=language_model.Data)
     tokens: Tokens = field(default_factory=Tokens)
     model: language_model.Model = field(default_factory=language_model.Model)
+    objective: objectives.Settings = field(default_factory=objectives.LikelihoodSettings)
     training: Settings = field(
         default_factory=lambda: Settings(lr=4e-3, weight_decay=0.1, epochs=10, clip=0.5)
     )
     tensorboard: bool = False
 
 
-Recipe = ClassifierRecipe | LanguageModelRecipe | TaggerRecipe
+@dataclass(frozen=True)
+class Seq2SeqRecipe:
+    """A text for a text."""
+
+    task: Literal["seq2seq"] = "seq2seq"
+    data: seq2seq.Data = field(default_factory=seq2seq.Data)
+    tokens: seq2seq.PairTokens = field(default_factory=seq2seq.PairTokens)
+    model: seq2seq.Model = field(default_factory=seq2seq.Model)
+    objective: objectives.Settings = field(default_factory=objectives.LikelihoodSettings)
+    training: Settings = field(
+        default_factory=lambda: Settings(lr=3e-3, epochs=20, patience=5, average=0.99)
+    )
+    tensorboard: bool = False
+
+
+Recipe = ClassifierRecipe | LanguageModelRecipe | Seq2SeqRecipe | TaggerRecipe
 
 
 def read(path: str | Path, overrides: Iterable[str] = ()) -> Recipe:

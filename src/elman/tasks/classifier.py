@@ -115,6 +115,10 @@ class Encoded:
     forms: Forms
     labels: list[int]
 
+    @property
+    def lengths(self) -> list[int]:
+        return [len(row) for row in self.rows]
+
     def pick(self, index: Iterable[int]) -> Encoded:
         chosen = list(index)
         rows, labels = [self.rows[i] for i in chosen], [self.labels[i] for i in chosen]
@@ -274,6 +278,9 @@ class Classifier:
             logits = self.net(self._words([rows[i] for i in some], forms))
             result[some] = logits.log_softmax(-1).float().cpu()
         return result
+
+    def judge(self, data: Encoded) -> dict[str, float]:
+        return self.evaluate(data)
 
     def evaluate(self, examples: Encoded) -> dict[str, float]:
         """Accuracy and macro-averaged F1 in percent."""

@@ -9,9 +9,10 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 from torch import nn
 
 from elman.shapes import Tensor
-from elman.tasks import classifier, language_model, tagger
+from elman.tasks import classifier, language_model, seq2seq, tagger
 from elman.tasks.classifier import Classifier
 from elman.tasks.language_model import LanguageModel
+from elman.tasks.seq2seq import Seq2Seq
 from elman.tasks.tagger import Tagger
 
 
@@ -19,13 +20,16 @@ from elman.tasks.tagger import Tagger
 class Task(Protocol):
     """Text to tensors and back around a network. Examples, encoded data and options are its own."""
 
-    best: Literal["max", "min"]
     unit: str  # of what is trained on
     batches_an_epoch: int  # where nothing is said, so many: a few hundred lines need them, too
 
     @property
     def metric(self) -> str:
         """The score that tells the best weights."""
+
+    @property
+    def best(self) -> Literal["max", "min"]:
+        """Which of two values of it is better."""
 
     @property
     def model(self) -> Any:
@@ -56,8 +60,11 @@ class Task(Protocol):
     def weight(self, batch: Any) -> float:
         """How much the loss of a batch is the mean of."""
 
+    def judge(self, data: Any) -> dict[str, float]:
+        """The scores by which weights are chosen in training, that of ``metric`` among them."""
+
     def evaluate(self, data: Any) -> dict[str, float]:
-        """The scores, that of ``metric`` among them."""
+        """The scores to report."""
 
     def described(self) -> tuple[str, str, list[str]]:
         """For the model card: what it is, how it is called, and lines on its make."""
@@ -87,6 +94,13 @@ TASKS: dict[str, Kind] = {
         language_model.read,
         LanguageModel.fresh,
         LanguageModel.restore,
+    ),
+    "seq2seq": Kind(
+        seq2seq.Model,
+        seq2seq.Data,
+        seq2seq.read,
+        Seq2Seq.fresh,
+        Seq2Seq.restore,
     ),
     "tagger": Kind(tagger.Model, tagger.Data, tagger.read, Tagger.fresh, Tagger.restore),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import exp, inf, log
 from pathlib import Path
@@ -16,11 +15,13 @@ from elman.layers.embedding import Pretrained
 from elman.shapes import Tensor
 from elman.tasks.language.cache import Cache
 from elman.tasks.language.data import Data, Encoded, encoded, in_newlines, learned
-from elman.tasks.language.dynamic import Dynamic, adapting
+from elman.tasks.language.dynamic import Dynamic
 from elman.tasks.language.network import Model, Network
 from elman.tasks.language.text import Text, read
 from elman.tasks.language.truncated import Batch, Truncated
 from elman.tasks.settings import Tokens
+from elman.tasks.writing.costs import Costs
+from elman.tasks.writing.predictor import reading
 from elman.tasks.writing.verbs import Verbs
 from elman.text import codec as codecs
 from elman.text.codec import Codec
@@ -138,6 +139,9 @@ class LanguageModel(Verbs):
         )
         return Batch(ids, targets, mask, float(window.mask.sum()))
 
+    def judge(self, data: Encoded) -> dict[str, float]:
+        return self.evaluate(data)
+
     def evaluate(
         self, data: Encoded, *, cache: Cache | None = None, dynamic: Dynamic | None = None
     ) -> dict[str, float]:
@@ -153,7 +157,6 @@ class LanguageModel(Verbs):
             scores["bits_per_character"] = total / log(2) / data.characters
         return {**scores, "tokens": len(data)}
 
-    @torch.no_grad()
     def nats(
         self,
         data: Encoded,
@@ -163,27 +166,15 @@ class LanguageModel(Verbs):
         window: int = 4096,
     ) -> float:
         """-log p of a text, the state carried from each window of so many tokens to the next."""
-        self.net.eval()
         window = min(window, 1024) if cache else window  # the cache compares each token with each
-        streams = self._streams(data, dynamic.steps if dynamic else max(1, window // data.rows))
-        state, memory, total = self.net.begin(data.rows), None, 0.0
-        with adapting(self.net, dynamic) if dynamic else nullcontext() as adaptation:
-            for batch in map(self.batch, streams()):
-                if adaptation:
-                    state, hs, nats = adaptation.read(state, batch.ids, batch.targets, batch.mask)
-                else:
-                    state, hs = self.net.read(state, batch.ids)
-                    nats = self.net.output.nats(hs, batch.targets)
-                if cache:
-                    memory = cache.begin(hs[:, 0]) if memory is None else memory
-                    memory, nats = cache.nats(memory, hs, batch.targets, nats)
+        steps = dynamic.steps if dynamic else _even(data, max(1, window // data.rows))
+        total = 0.0
+        with reading(self):
+            costs = Costs(self.net, data.rows, cache=cache, dynamic=dynamic)
+            for batch in map(self.batch, Streams(data.ids, data.rows, steps, first=self.end)()):
+                nats = costs(batch.ids, batch.targets, batch.mask)
                 total += float(nats.double()[batch.mask].sum())
         return total
-
-    def _streams(self, data: Encoded, most: int) -> Streams:
-        """Windows of at most so many steps, as like in length as can be: the last is filled up."""
-        longest = -(-len(data) // data.rows)
-        return Streams(data.ids, data.rows, -(-longest // -(-longest // most)), first=self.end)
 
     def perplexity(self, lines: Iterable[str]) -> float:
         """exp of what a token costs on average, ends of lines included."""
@@ -198,3 +189,9 @@ class LanguageModel(Verbs):
             f"network: {m.cell}, layers of {sizes} units, {'tied ' * m.tied}{m.softmax} softmax",
         ]
         return "A language model", 'perplexity(["some text"])', about
+
+
+def _even(data: Encoded, most: int) -> int:
+    """The length of windows of at most so many steps, as like in length as can be: the last is filled up."""
+    longest = -(-len(data) // data.rows)
+    return -(-longest // -(-longest // most))

@@ -58,8 +58,11 @@ class Seq2Seq:
     def __init__(self, model: Model, sides: Sides, vectors: Pretrained | None = None) -> None:
         if model.shared and not sides.joint:
             raise ConfigError("shared is one embedding for both sides: set tokens.joint to true")
-        if (model.copying or model.replace) and not isinstance(sides.target, TokenCodec):
-            raise ConfigError("copying and replace are for words: set the kind of tokens to words")
+        cut = isinstance(sides.source, TokenCodec) and isinstance(sides.target, TokenCodec)
+        if (model.copying or model.replace) and not cut:
+            raise ConfigError(
+                "copying and replace are for words: set the kind of both sides' tokens to words"
+            )
         self.model, self.sides = model, sides
         sizes = len(sides.source.items), len(sides.target.items)
         self.net = Network(model, sizes, vectors)
@@ -204,10 +207,14 @@ class Seq2Seq:
             chosen = [some_rows[i] for i in some]
             batch = self.batch([rows[i] for i in chosen])
             steps = [stepping(model.net, batch) for model in models]
-            found = write(steps, batch, manner, self.sides.target.decode)
+            found = write(steps, batch, manner, self._reader([rows[i] for i in chosen]))
             for i, best in zip(chosen, found, strict=True):
                 answers[i] = [self._translation(rows[i], one) for one in best]
         return answers
+
+    def _reader(self, rows: Sequence[Row]) -> Callable[[int, list[int]], str]:
+        """The text of what is being written about one of some sources."""
+        return lambda number, ids: self.sides.written(ids, rows[number]).text
 
     def _translation(self, row: Row, best: Hypothesis) -> Translation:
         written = self.sides.written(best.tokens, row)

@@ -207,6 +207,9 @@ class Tagger:
     def weight(self, batch: Encoded) -> float:
         return len(batch)
 
+    def judge(self, data: Encoded) -> dict[str, float]:
+        return self.evaluate(data)
+
     def evaluate(self, data: Encoded) -> dict[str, float]:
         """Accuracy in percent, of unseen words too; precision, recall and F1 where tags mark spans."""
         return self.scores(data, self.guessed(data))

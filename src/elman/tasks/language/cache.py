@@ -27,13 +27,13 @@ class Cache:
 
     window: int = 2000  # tokens
     theta: float = 0.5  # θ
-    share: float = 0.15  # λ
+    share: float = 0.15  # λ; 0: as without a cache
 
     def __post_init__(self) -> None:
         if self.window < 1:
             raise ConfigError(f"window is {self.window}; it must be at least 1")
-        if not 0 < self.share < 1:
-            raise ConfigError(f"share is {self.share}; it must lie between 0 and 1")
+        if not 0 <= self.share < 1:
+            raise ConfigError(f"share is {self.share}; it must be at least 0 and below 1")
 
     def begin(self, like: Float[Tensor, "B H"]) -> State:
         """A memory of nothing, for the rows of some outputs; like other states it is a value, of one size."""
@@ -98,7 +98,9 @@ class Cache:
         return (self.theta * (hs @ keys.mT)).float().masked_fill(~seen, -torch.inf)
 
     def _mixed(self, plain: Tensor, cached: Tensor) -> Tensor:
-        """log of the mixture; where there is no p_cache (NaN), the model speaks alone."""
+        """log of the mixture; where there is no p_cache (NaN), or no share of it, the model speaks alone."""
+        if not self.share:
+            return plain
         both = torch.logaddexp(plain + log(1 - self.share), cached + log(self.share))
         return torch.where(cached.isnan(), plain, both)
 

@@ -11,34 +11,30 @@ from elman.layers.cross_entropy import weighted_mean
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import State
 from elman.tasks.language.cache import NOTHING, Cache
-from elman.tasks.language.network import Network
-from elman.tasks.language_model import LanguageModel
-from elman.tasks.writing.verbs import Verbs
-from elman.text.codec import Codec
+from elman.tasks.writing.predictor import Around, Predictor, Reader, beginning, reading
 
 
-class Cached(Verbs):
-    """The model and a cache; the memory is part of the state, which is as large as the cache."""
-
-    def __init__(self, lm: LanguageModel, cache: Cache) -> None:
-        self.codec: Codec = lm.codec
-        self.end = lm.end
-        self.net = CachedNetwork(lm.net, cache)
+def cached(lm: Predictor, cache: Cache) -> Predictor:
+    """The model with a cache; the memory is part of the state, which is as large as the cache."""
+    start = beginning(lm)
+    with reading(lm) as net:
+        _, hs = net.read(start.state, start.token[:, None])
+    return Around(lm.codec, CachedNetwork(lm.net, cache, hs[:, 0]), lm.end)
 
 
 class CachedNetwork(nn.Module):
-    """Reads as the network does; what it returns for each token are all log-probabilities."""
+    """Reads as the network does, whose outputs are ``like`` this; it returns all log-probabilities."""
 
-    def __init__(self, net: Network, cache: Cache) -> None:
+    def __init__(self, net: Reader, cache: Cache, like: Float[Tensor, "1 H"]) -> None:
         super().__init__()
-        self.net, self.cache = net, cache
+        self.net, self.cache, self.like = net, cache, like
         self.output = Said()
+        self.train(net.training)
 
     def begin(self, rows: int) -> State:
-        inner = self.net.begin(rows)
-        like = next(self.net.parameters()).new_zeros(rows, self.net.layers.output_size)
-        begun = torch.zeros(rows, dtype=torch.bool, device=like.device)
-        return State(inner=inner, memory=self.cache.begin(like), h=like, begun=begun)
+        h = self.like.new_zeros(rows, self.like.shape[1])
+        begun = torch.zeros(rows, dtype=torch.bool, device=h.device)
+        return State(inner=self.net.begin(rows), memory=self.cache.begin(h), h=h, begun=begun)
 
     def read(
         self, state: Any, ids: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"] | None = None

@@ -11,8 +11,8 @@ changed in the first few stretches, so that a model folder and a text are all th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from elman.errors import ConfigError
 from elman.layers.cross_entropy import weighted_mean
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import detach
-from elman.tasks.language.network import Network
+from elman.tasks.writing.predictor import Reader
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,16 @@ class Dynamic:
 
 
 class Adaptation:
-    """A network whose weights change as it reads."""
+    """A copy of a network whose weights change as it reads; the network itself stays as it is.
 
-    def __init__(self, net: Network, how: Dynamic) -> None:
-        self.net, self.how = net, how
-        self.weights: list[Tensor] = [p for p in net.parameters() if p.requires_grad]
-        self.trained = [p.detach().clone() for p in self.weights]
+    So nothing has to be restored, whatever happens, and others may use the network meanwhile.
+    """
+
+    def __init__(self, net: Reader, how: Dynamic) -> None:
+        self.net, self.how = deepcopy(net), how
+        self.net.train(False)
+        self.weights: list[Tensor] = [p for p in self.net.parameters() if p.requires_grad]
+        self.trained = [p.detach() for p in net.parameters() if p.requires_grad]
         self.squares = [torch.zeros_like(p) for p in self.trained]
         self.seen = 0
 
@@ -70,10 +74,19 @@ class Adaptation:
         self._change([torch.zeros_like(p) if g is None else g for g, p in pairs])
         return detach(state), hs.detach(), nats.detach()
 
-    def follow(self, ids: Sequence[int], first: int) -> None:
-        """Learn from a text, such as what comes before what is to be written; ``first`` stands before it."""
+    @property
+    def changed(self) -> bool:
+        """Whether it has read more than the stretches that only tell m."""
+        return self.seen > self.how.warm
+
+    def follow(self, ids: Sequence[int], first: int, state: Any = None) -> None:
+        """Learn from a text to its end, such as what comes before what is to be written.
+
+        ``first`` stands before it; without a state it is the beginning.
+        """
         device = self.weights[0].device
-        text, state = torch.tensor([[first, *ids]], device=device), self.net.begin(1)
+        text = torch.tensor([[first, *ids]], device=device)
+        state = self.net.begin(1) if state is None else state
         for start in range(0, len(ids), self.how.steps):
             end = min(start + self.how.steps, len(ids))
             x, y = text[:, start:end], text[:, start + 1 : end + 1]
@@ -93,21 +106,3 @@ class Adaptation:
         torch._foreach_add_(self.weights, moves, alpha=-self.how.rate)
         for p, root, back in zip(self.weights, roots, away, strict=True):
             p.add_(back * (root * (self.how.decay / mean)).clamp_(max=1.0))
-
-    @torch.no_grad()
-    def restore(self) -> None:
-        """Give the network its trained weights back."""
-        for p, trained in zip(self.weights, self.trained, strict=True):
-            p.copy_(trained)
-
-
-@contextmanager
-def adapting(net: Network, how: Dynamic) -> Iterator[Adaptation]:
-    """Within it the network follows what it reads, without dropout; afterwards it is as it was."""
-    adaptation, training = Adaptation(net, how), net.training
-    net.eval()
-    try:
-        yield adaptation
-    finally:
-        adaptation.restore()
-        net.train(training)

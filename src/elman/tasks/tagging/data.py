@@ -105,6 +105,10 @@ class Encoded:
     tags: list[npt.NDArray[np.int64]]  # (columns, words)
     examples: list[Example]
 
+    @property
+    def lengths(self) -> list[int]:
+        return [len(row) for row in self.rows]
+
     def pick(self, index: Iterable[int]) -> Encoded:
         chosen = list(index)
         rows, tags = [self.rows[i] for i in chosen], [self.tags[i] for i in chosen]

@@ -11,6 +11,7 @@ from torch.nn.functional import cross_entropy, one_hot, pad
 
 from elman.cells import Cell
 from elman.decoding import AtLengths, Beam, Greedy, Hypothesis, Mixed, Step, Written, unroll
+from elman.decoding.generative import Blend
 from elman.layers.crf import Constraints, Paths
 from elman.layers.rnn import RNN
 from elman.shapes import Bool, Float, Int, Tensor
@@ -50,10 +51,26 @@ class FeedbackHead(nn.Module):
 
     def _forced(self, ys: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Logits after the right tags: all steps at once."""
-        before = pad(tags, (1, 0), value=self.tags)[:, :-1]
-        hs, _ = self.read(torch.cat([ys, self.T(before)], -1), mask)
-        logits: Tensor = self.emit(hs)
+        logits: Tensor = self.emit(self.states(ys, tags, mask))
         return logits
+
+    def states(
+        self, ys: Float[Tensor, "B T H"], tags: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"]
+    ) -> Float[Tensor, "B T S"]:
+        """O(s_i) after these tags, from which each is predicted."""
+        before = pad(tags, (1, 0), value=self.tags)[:, :-1]
+        hs: Tensor
+        hs, _ = self.read(torch.cat([ys, self.T(before)], -1), mask)
+        return hs
+
+    def open(self, ys: Float[Tensor, "B T H"]) -> tuple[Step[State], Blend, State]:
+        """The step after a tag, that after a mixture of tags where some are negative, the first state."""
+
+        def blend(state: State, tags: Tensor, weights: Tensor) -> tuple[State, Tensor]:
+            mixed, given = weights @ self.T.weight[: self.tags], self.T(tags.clamp(min=0))
+            return self._after(ys, state, torch.where((tags < 0)[:, None], mixed, given))
+
+        return self._step(ys), blend, self._begin(ys)
 
     def _mixed(self, ys: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Logits after tags of which some are right and others the model's own: step by step."""
@@ -73,15 +90,17 @@ class FeedbackHead(nn.Module):
         return State(s=self.read.cell.initial(ys), place=torch.zeros_like(row), row=row)
 
     def _step(self, ys: Tensor) -> Step[State]:
-        cell = self.read.cell
-
         def step(state: State, tags: Tensor) -> tuple[State, Tensor]:
-            here = state.place.clamp(max=ys.shape[1] - 1)
-            x = torch.cat([ys[state.row, here], self.T(tags)], -1)
-            s = cell.step(state.s, cell.project(x))
-            return State(s=s, place=state.place + 1, row=state.row), self.emit(cell.output(s))
+            return self._after(ys, state, self.T(tags))
 
         return step
+
+    def _after(self, ys: Tensor, state: State, fed: Tensor) -> tuple[State, Tensor]:
+        """The next state and its logits, ``fed`` being the features of the tag before."""
+        cell, here = self.read.cell, state.place.clamp(max=ys.shape[1] - 1)
+        x = torch.cat([ys[state.row, here], fed], -1)
+        s = cell.step(state.s, cell.project(x))
+        return State(s=s, place=state.place + 1, row=state.row), self.emit(cell.output(s))
 
     @torch.no_grad()
     def n_best(self, ys: Float[Tensor, "B T H"], mask: Bool[Tensor, "B T"], n: int) -> Paths:

@@ -20,12 +20,12 @@ def forced(net: Network, batch: Batch) -> Reading:
     """What the decoder says after each of the right tokens, all steps at once where it can."""
     session, state = net.decoder.open(net.encode(batch.source, batch.mask))
     before = pad(batch.target, (1, 0), value=BOS)[:, :-1]
-    return net.read(session, state, _readable(net, before))
+    return net.read(session, state, readable(net, before))
 
 
 def nats(net: Network, batch: Batch) -> Float[Tensor, "B T"]:
     """-log p of every target."""
-    return _nats(net, forced(net, batch), batch)
+    return costs(net, forced(net, batch), batch.target, batch.copies)
 
 
 def loss(net: Network, model: Model, batch: Batch) -> Float[Tensor, ""]:
@@ -41,7 +41,7 @@ def loss(net: Network, model: Model, batch: Batch) -> Float[Tensor, ""]:
     if net.pointer is None:
         total = net.softmax.loss(reading.os, batch.target, mask)
     else:
-        total = weighted_mean(_nats(net, reading, batch), mask)
+        total = weighted_mean(costs(net, reading, batch.target, batch.copies), mask)
     if model.coverage and reading.weights is not None:
         total = total + model.coverage * weighted_mean(_twice(reading.weights), mask)
     return total
@@ -52,30 +52,39 @@ def stepping(net: Network, batch: Batch) -> tuple[Step[State], State]:
     session, first = net.decoder.open(net.encode(batch.source, batch.mask))
 
     def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
-        reading = net.read(session, state, _readable(net, tokens)[:, None])
-        o = net.drop(reading.os)[:, 0]
-        logits = net.softmax.logits(o)
-        if net.pointer is not None:
-            assert reading.weights is not None
-            log_probs, copies = _precise(logits).log_softmax(-1), batch.copies[state.row]
-            logits = net.pointer.log_probabilities(
-                o, reading.weights[:, 0], log_probs, copies, batch.unknown
-            )
-        return reading.state, logits
+        reading = net.read(session, state, readable(net, tokens)[:, None])
+        return reading.state, last_logits(net, reading, batch)
 
     return step, first
 
 
-def _nats(net: Network, reading: Reading, batch: Batch) -> Tensor:
-    own = net.softmax.nats(reading.os, _readable(net, batch.target))
+def last_logits(net: Network, reading: Reading, batch: Batch) -> Float[Tensor, "N V"]:
+    """What the last token that was read is followed by; with copying, log-probabilities."""
+    o = net.drop(reading.os)[:, -1]
+    logits = net.softmax.logits(o)
     if net.pointer is None:
-        return own
+        return logits
     assert reading.weights is not None
-    both: Tensor = net.pointer.nats(reading.os, reading.weights, own, batch.target, batch.copies)
+    log_probs, copies = precise(logits).log_softmax(-1), batch.copies[reading.state.row]
+    both: Tensor = net.pointer.log_probabilities(
+        o, reading.weights[:, -1], log_probs, copies, batch.unknown
+    )
     return both
 
 
-def _readable(net: Network, tokens: Tensor) -> Tensor:
+def costs(
+    net: Network, reading: Reading, target: Int[Tensor, "N T"], copies: Int[Tensor, "N S"]
+) -> Float[Tensor, "N T"]:
+    """-log p of every target, given what the decoder says before it."""
+    own = net.softmax.nats(reading.os, readable(net, target))
+    if net.pointer is None:
+        return own
+    assert reading.weights is not None
+    both: Tensor = net.pointer.nats(reading.os, reading.weights, own, target, copies)
+    return both
+
+
+def readable(net: Network, tokens: Tensor) -> Tensor:
     """What is beyond the vocabulary is read as unknown."""
     return tokens if net.pointer is None else tokens.where(tokens < net.pointer.vocabulary, UNK)
 
@@ -85,7 +94,7 @@ def _twice(weights: Float[Tensor, "B T S"]) -> Float[Tensor, "B T"]:
     return torch.minimum(weights, before).sum(-1)
 
 
-def _precise(logits: Tensor) -> Tensor:
+def precise(logits: Tensor) -> Tensor:
     return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
@@ -101,6 +110,6 @@ def _mixed(net: Network, model: Model, batch: Batch) -> Tensor:
         stop=AtLengths(batch.target_mask.sum(1)),
         limit=batch.target.shape[1],
     )
-    logits = torch.stack([_precise(turn.logits) for turn in turns], 2)
+    logits = torch.stack([precise(turn.logits) for turn in turns], 2)
     each = cross_entropy(logits, batch.target, reduction="none", label_smoothing=model.smoothing)
     return weighted_mean(each, batch.target_mask)

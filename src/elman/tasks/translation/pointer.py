@@ -46,9 +46,11 @@ class Pointer(nn.Module):
         copies: Int[Tensor, "B S"],
         unknown: int,
     ) -> Float[Tensor, "B W"]:
-        """Of all tokens, the last ``unknown`` of them words that only the sources have."""
+        """Of all tokens, the last ``unknown`` of them words that only the sources have, each its own."""
         gate = self.gate(o).to(weights.dtype)
         own = (logsigmoid(gate) + log_probs).exp()
         both = torch.cat([own, own.new_zeros(len(own), unknown)], 1)
         both = both.scatter_add(1, copies, (torch.sigmoid(-gate) * weights).to(both.dtype))
-        return both.clamp(min=_LEAST).log()
+        there = torch.arange(both.shape[1], device=o.device) < self.vocabulary
+        there = there.expand_as(both).scatter(1, copies, True)
+        return both.clamp(min=_LEAST).log().masked_fill(~there, -torch.inf)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import torch
+from torch import nn
 
 from elman.layers.softmax import Output
 from elman.shapes import Float, Int, Tensor
@@ -39,6 +41,9 @@ class Reader(Protocol):
     def train(self, mode: bool = True) -> Any:
         """As in torch."""
 
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """As in torch."""
+
 
 @runtime_checkable
 class Predictor(Protocol):
@@ -55,6 +60,15 @@ class Predictor(Protocol):
     @property
     def end(self) -> int:
         r"""The id at the end of every line, read before the first one too: `</s>`, or that of ``\n``."""
+
+
+@dataclass(frozen=True)
+class Around:
+    """The text of a language model around another network."""
+
+    codec: Codec
+    net: Reader
+    end: int
 
 
 class Place(NamedTuple):

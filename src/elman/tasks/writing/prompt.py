@@ -20,11 +20,17 @@ class Prompt(NamedTuple):
 
 def prompt(lm: Predictor, text: str) -> Prompt:
     """Read a text, but for its end where that may be part of a longer token."""
+    ids, pending = settled(lm, text)
+    place = onward(lm, beginning(lm), ids)
+    return Prompt(text, place, pending, typed(lm.codec, pending))
+
+
+def settled(lm: Predictor, text: str) -> tuple[list[int], Pending]:
+    """The ids of a text that are certain, and its end that may be part of a longer token."""
     *lines, last = text.split("\n")
     before = lines_of(lm, "\n".join(lines)) if lines else []
     ids, pending = settle(lm.codec, Pending(), last)
-    place = onward(lm, beginning(lm), [*before, *ids])
-    return Prompt(text, place, pending, typed(lm.codec, pending))
+    return [*before, *ids], pending
 
 
 def finished(lm: Predictor, read: Prompt) -> Prompt:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, tee
 
 import torch
 
+from elman.tasks.language.cache import Cache
+from elman.tasks.language.dynamic import Dynamic
+from elman.tasks.writing.costs import Costs
 from elman.tasks.writing.predictor import Predictor, beginning, lines_of, reading
 from elman.tasks.writing.spelled import shown
 from elman.text.vocab import PAD
 
 _ROWS = 64  # texts scored at once
+_WINDOW = 256  # tokens of a running text read at once
 
 
 @dataclass(frozen=True)
@@ -36,26 +41,67 @@ class Score:
         return self.log_probability
 
 
-def score(lm: Predictor, text: str) -> Score:
+def score(
+    lm: Predictor, text: str, *, cache: Cache | None = None, dynamic: Dynamic | None = None
+) -> Score:
     """Score one text; each of its lines ends as the lines of the training text did."""
-    return scores(lm, [text])[0]
+    return scores(lm, [text], cache=cache, dynamic=dynamic)[0]
 
 
-def scores(lm: Predictor, texts: Sequence[str]) -> list[Score]:
-    """Score texts, many at once; each is read from the beginning, whatever stands beside it."""
+def scores(
+    lm: Predictor,
+    texts: Sequence[str],
+    *,
+    cache: Cache | None = None,
+    dynamic: Dynamic | None = None,
+) -> list[Score]:
+    """Score texts; each is read from the beginning, whatever stands beside it.
+
+    Many at once, but one by one where the model adapts to them: it begins anew with each.
+    """
+    if cache or dynamic:
+        return [next(running(lm, [text], cache=cache, dynamic=dynamic)) for text in texts]
     encoded = [lines_of(lm, text) for text in texts]
     order = sorted(range(len(texts)), key=lambda i: len(encoded[i]))
     found: dict[int, list[float]] = {}
     for first in range(0, len(order), _ROWS):
         rows = order[first : first + _ROWS]
         found |= zip(rows, _log_probs(lm, [encoded[i] for i in rows]), strict=True)
-    return [
-        Score(
-            shown(lm.codec, text, lm.end),
-            found[i],
-        )
-        for i, text in enumerate(texts)
-    ]
+    return [Score(shown(lm.codec, text, lm.end), found[i]) for i, text in enumerate(texts)]
+
+
+def running(
+    lm: Predictor,
+    texts: Iterable[str],
+    *,
+    cache: Cache | None = None,
+    dynamic: Dynamic | None = None,
+) -> Iterator[Score]:
+    """Score texts that follow on each other, as the lines of a corpus do: each after those before it.
+
+    All together they cost what `evaluate` says. A model that adapts goes on adapting.
+    """
+    texts, again = tee(texts)
+    ids = (i for text in again for i in lines_of(lm, text))
+    size = dynamic.steps if dynamic else _WINDOW
+    with reading(lm) as net:
+        costs = Costs(net, 1, cache=cache, dynamic=dynamic)
+    nats = _nats(lm, costs, ids, size)
+    for text in texts:
+        tokens = shown(lm.codec, text, lm.end)
+        yield Score(tokens, [-one for one in islice(nats, len(tokens))])
+
+
+def _nats(lm: Predictor, costs: Costs, ids: Iterator[int], size: int) -> Iterator[float]:
+    """What each id costs; so many are read at once."""
+    token = beginning(lm).token
+    while some := list(islice(ids, size)):
+        targets = torch.tensor([some], device=token.device)
+        inputs = torch.cat([token[None], targets[:, :-1]], 1)
+        with reading(lm):
+            found = costs(inputs, targets, torch.ones_like(targets, dtype=torch.bool))[0].tolist()
+        token = targets[0, -1:]
+        yield from found
 
 
 def _log_probs(lm: Predictor, rows: Sequence[list[int]]) -> list[list[float]]:

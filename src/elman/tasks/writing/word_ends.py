@@ -15,7 +15,7 @@ from elman.tasks.writing.covers import Covers
 from elman.tasks.writing.predictor import Place, Predictor, reading, writable_log_probs
 from elman.tasks.writing.spelled import decoded, in_word, spelled
 
-_LONGEST = 64  # tokens of a word, after which the search gives up
+LONGEST = 64  # tokens of a word, after which the search gives up
 _ENOUGH = 1e-4  # of the last completion asked for: what is less cannot change the ranking by much
 
 
@@ -54,7 +54,7 @@ class WordEnds:
         live = [i for i, way in enumerate(ways) if not self._close(way)]
         place = covers.place([best[i] for i in live]) if live else covers.start
         ways = [ways[i] for i in live]
-        for _ in range(_LONGEST):
+        for _ in range(LONGEST):
             if not ways or self._enough(ways):
                 break
             ways, place = self._advance(ways, place)

@@ -1,0 +1,121 @@
+"""Every decoder in tiny, and the same decoders as plain loops: one sequence, one step, one word at a time."""
+
+import torch
+from torch import Tensor, nn
+
+from elman.cells import CELLS
+from elman.layers.attention import SCORES, Attention
+from elman.layers.decoder import Between, Current, Decoder, Every, First, Readout
+from elman.layers.encoder import Encoding, RecurrentEncoder, recurrent
+from elman.layers.start import SUMMARIES, Copied, CopiedMean, Start, Transformed, Zero
+from elman.layers.stepwise import Feeding, Previous
+from elman.state import pick
+
+ATTENDING = {"current": Current, "between": Between, "previous": Previous, "feeding": Feeding}
+CONTEXTS = ("first", "every", *ATTENDING)
+STARTS = ("zero", "copied", "copied mean", "transformed last", "transformed mean")
+READ, SEEN, UNITS, OUT = (
+    3,
+    2,
+    4,
+    5,
+)  # features of a source's word, of a target's; units; the softmax reads
+
+
+def encoder(cell: str = "lstm", bidirectional: bool = True) -> RecurrentEncoder:
+    layers = recurrent(CELLS[cell], (READ, UNITS), layers=2, bidirectional=bidirectional, dropout=0)
+    return RecurrentEncoder(layers).double()
+
+
+def decoder(
+    context: str,
+    *,
+    cell: str = "lstm",
+    score: str = "bilinear",
+    start: str = "transformed last",
+    memory: int = 2 * UNITS,
+    noise: float = 0.0,
+) -> Decoder:
+    """Two layers with large weights; a dot product needs as many units as the memory has features."""
+    units = memory if score in ("dot", "scaled") else UNITS
+    beside = {"every": memory, "previous": memory, "feeding": OUT}.get(context, 0)
+    between = memory if context == "between" else 0
+    cells = [CELLS[cell](SEEN + beside, units), CELLS[cell](units + between, units)]
+    begin, readout = _start(start, cells, memory), Readout(units, memory, OUT)
+    if context == "first":
+        made: Decoder = First(cells, begin, noise)
+    elif context == "every":
+        made = Every(cells, begin, noise, summary=SUMMARIES["mean"], readout=readout)
+    else:
+        attention = Attention(SCORES[score](units, memory))
+        made = ATTENDING[context](cells, begin, noise, attention=attention, readout=readout)
+    for weight in made.parameters():
+        nn.init.normal_(weight, std=0.6)
+    return made.double().eval()
+
+
+def _start(name: str, cells: list, memory: int) -> Start:
+    kind, _, summary = name.partition(" ")
+    if kind == "transformed":
+        return Transformed(cells, memory, SUMMARIES[summary])
+    if kind == "zero":
+        return Zero(cells)
+    return CopiedMean(cells) if summary else Copied()
+
+
+def by_hand(context: str, made: Decoder, source: Encoding, xs: Tensor) -> tuple[Tensor, Tensor]:
+    """o (B, T, O) and α (B, T, S) by the equations of `elman.layers.decoder`, whose names these are."""
+    rows = [_one(context, made, source, b, xs[b]) for b in range(len(xs))]
+    return torch.stack([o for o, _ in rows]), torch.stack([a for _, a in rows])
+
+
+def _one(context, made, source, b, xs):
+    n = int(source.mask[b].sum())
+    hs, most = source.ys[b, :n], source.mask.shape[1]
+    cells = [one.cell for one in made.cells]
+    states = list(pick(made.start(source), torch.tensor([b])))
+    h, o, os, alphas = cells[-1].output(states[-1])[0], torch.zeros(OUT).double(), [], []
+    c, alpha = hs.mean(0) if n else torch.zeros(hs.shape[1]).double(), torch.zeros(n).double()
+
+    def climb(x: Tensor, layers: range) -> Tensor:
+        for k in layers:
+            states[k], y = cells[k](states[k], x[None])
+            x = y[0]
+        return x
+
+    def attend(query: Tensor) -> tuple[Tensor, Tensor]:
+        weights = [score_by_hand(made.attention.score, query, h_j).exp() for h_j in hs]
+        parts = torch.stack(weights) / sum(weights) if n else torch.zeros(0).double()
+        return sum((a * h_j for a, h_j in zip(parts, hs, strict=True)), 0 * c), parts
+
+    for x in xs:
+        if context == "first":
+            h = climb(x, range(2))
+        elif context == "every":
+            h = climb(torch.cat([x, c]), range(2))
+        elif context == "previous":
+            c, alpha = attend(h)
+            h = climb(torch.cat([x, c]), range(2))
+        elif context == "current":
+            h = climb(x, range(2))
+            c, alpha = attend(h)
+        elif context == "between":
+            below = climb(x, range(1))
+            c, alpha = attend(below)
+            h = climb(torch.cat([below, c]), range(1, 2))
+        else:
+            h = climb(torch.cat([x, o]), range(2))
+            c, alpha = attend(h)
+        o = h if context == "first" else torch.tanh(made.readout.W(torch.cat([h, c])))
+        os.append(o)
+        alphas.append(torch.cat([alpha, torch.zeros(most - n).double()]))
+    return torch.stack(os), torch.stack(alphas)
+
+
+def score_by_hand(score: nn.Module, q: Tensor, h: Tensor) -> Tensor:
+    name = next(name for name, kind in SCORES.items() if type(score) is kind)
+    if name == "bilinear":
+        return q @ (score.W_s.weight @ h)
+    if name == "additive":
+        return score.v @ torch.tanh(score.W.weight @ q + score.U.weight @ h)
+    return (q * h).sum() / (len(q) ** 0.5 if name == "scaled" else 1)

@@ -1,0 +1,90 @@
+"""What objectives draw from a model."""
+
+from collections import Counter
+
+import pytest
+import torch
+
+from elman.decoding.generative import Generative, Sequences
+from elman.objectives import MinimumRisk, by_pairs, draw
+from elman.objectives.sampling import distinct, joined, rows_of
+from tests.objectives.toy import END, A, B, Toy, all_sequences, pairs, probability, sequences
+
+BATCH = pairs([B, A, END], [A, A, A])
+COPIES = 20_000
+
+
+def test_the_toy_is_what_objectives_want():
+    assert isinstance(Toy(), Generative)
+
+
+@pytest.mark.parametrize("greedy", [False, True])
+def test_samples_are_drawn_as_the_model_says_be_a_greedy_row_among_them_or_not(greedy):
+    """Samples conditioned on a greedy beginning would all share it."""
+    toy = Toy()
+    torch.manual_seed(0)
+    found = rows_of(draw(toy, BATCH, COPIES, greedy).samples)
+    for i, x in enumerate(BATCH.x):
+        counts = Counter(map(tuple, found[i * COPIES : (i + 1) * COPIES]))
+        right = {row: float(probability(toy, x, row)) for row in all_sequences()}
+        assert set(counts) <= set(right)
+        away = sum(abs(counts[row] / COPIES - p) for row, p in right.items()) / 2
+        assert away < 0.02, "total variation"
+
+
+def test_the_greedy_row_takes_the_likeliest_token_of_each_step():
+    toy = Toy()
+    greedy = draw(toy, BATCH, 3, True).greedy
+    assert greedy is not None
+    for x, row in zip(BATCH.x, rows_of(greedy), strict=True):
+        for place in range(len(row)):
+            others = [[*row[:place], token] for token in (A, B, END)]
+            best = max(others, key=lambda one: float(probability(toy, x, one, len(one) - 1)))
+            assert best == row[: place + 1]
+
+
+def test_every_sample_begins_with_its_prefix():
+    prefix = torch.tensor([[B, -1, -1], [A, B, -1]])
+    found = rows_of(draw(Toy(), BATCH, 50, True, prefix).samples)
+    assert all(row[:1] == [B] for row in found[:50])
+    assert all(row[:2] == [A, B] for row in found[50:])
+    assert {row[1] for row in found[:50]} == {A, B, END}
+
+
+def test_drawing_leaves_no_gradient_and_the_net_as_it_was():
+    toy = Toy()
+    toy.net.train()
+    seen = []
+    begin = toy.begin
+    toy.begin = lambda *a: (seen.append(toy.net.training), begin(*a))[1]
+    drawn = draw(toy, BATCH, 2)
+    assert seen == [False]
+    assert toy.net.training
+    assert not drawn.samples.tokens.requires_grad
+
+
+def test_only_later_copies_are_the_same_as_earlier_ones():
+    given = sequences([[A, END], [A, A, END], [A, END], [B, END], [B, END], [B, END]])
+    assert distinct(given, 2).tolist() == [[True, True, False], [True, False, False]]
+
+
+def test_a_token_at_the_padding_does_not_make_a_sequence_another():
+    tokens, mask = torch.tensor([[A, END, B], [A, END, A]]), torch.tensor([[True, True, False]] * 2)
+    assert distinct(Sequences(tokens, mask), 1).tolist() == [[True, False]]
+
+
+def test_references_stand_before_the_samples_of_their_example():
+    both = joined(sequences([[A, B, END], [B, END]]), sequences([[END], [A, END]] * 2), 2)
+    assert rows_of(both) == [[A, B, END], [END], [A, END], [B, END], [END], [A, END]]
+
+
+def test_candidates_are_different_ones():
+    """A cost that is called for every candidate; the same sequence weighs once however often it was drawn."""
+    toy = Toy()
+    with torch.no_grad():
+        toy.net.O.mul_(0)
+        toy.net.O[END] = 9 * torch.sign(toy.net.E[3]).double()
+    batch = pairs([A, END])
+    risk = MinimumRisk(by_pairs(lambda out, gold: float(len(out))), samples=50, alpha=1e-9)
+    risk(toy, batch._replace(x=0 * batch.x), 0.0)
+    assert risk.told()["candidates"] < 50

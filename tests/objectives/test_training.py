@@ -1,0 +1,157 @@
+"""Objectives in training: by configuration alone, from a trained model, resumed to the last bit."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors import safe_open
+
+from elman.learning import learn, train
+from elman.learning import objective as goals
+from elman.learning.recipe import build
+from elman.objectives import draw
+from elman.objectives.costs import edits
+from elman.objectives.risk import held
+from elman.objectives.sampling import rows_of
+from elman.tasks.generative import generative
+from elman.tasks.seq2seq import Data, read
+from elman.training import run as runs
+
+KINDS = {
+    "scheduled": {"last": 0.5, "other": "mixture"},
+    "risk": {"cost": "edits", "samples": 4, "likelihood": 0.1},
+    "reinforce": {"cost": "exact", "samples": 2, "baseline": "learned", "entropy": 0.01},
+    "mixer": {"cost": "edits", "delta": 1, "start": 0.2, "every": 0.2},
+    "professor": {"hidden": 8, "low": 0.0},
+}
+
+
+def reversals(path: Path, count: int, seed: int) -> str:
+    dice = random.Random(seed)
+    with path.open("w") as file:
+        for _ in range(count):
+            words = dice.choices("abcdef", k=dice.randint(2, 5))
+            print(" ".join(words), " ".join(reversed(words)), sep="\t", file=file)
+    return str(path)
+
+
+def pairs(tmp_path: Path, **training: Any) -> dict[str, Any]:
+    words = {"kind": "whitespace"}
+    return {
+        "task": "seq2seq",
+        "data": {
+            "train": reversals(tmp_path / "train.tsv", 80, 0),
+            "valid": reversals(tmp_path / "valid.tsv", 20, 1),
+            "source": "1",
+            "target": "2",
+        },
+        "tokens": {"source": words, "target": words},
+        "model": {"hidden": 12, "embedding": 8, "metric": "edit_rate"},
+        "training": {"updates": 8, "evaluate_every": 3, "average": 0.9} | training,
+    }
+
+
+def text(tmp_path: Path, **training: Any) -> dict[str, Any]:
+    path = tmp_path / "text.txt"
+    dice = random.Random(0)
+    path.write_text("\n".join(" ".join(dice.choices("abcdef", k=6)) for _ in range(120)))
+    return {
+        "task": "lm",
+        "data": {"train": str(path), "steps": 6, "batch": 8, "cache": str(tmp_path / "cache")},
+        "model": {"hidden": 12, "embedding": 8, "weight_drop": 0.2, "word_dropout": 0.1},
+        "training": {"updates": 8, "evaluate_every": 3} | training,
+    }
+
+
+def tags(tmp_path: Path, **training: Any) -> dict[str, Any]:
+    path, dice = tmp_path / "tags.conll", random.Random(0)
+    sentences = [dice.choices("abcdef", k=dice.randint(1, 5)) for _ in range(60)]
+    path.write_text("\n\n".join("\n".join(f"{w} {w.upper()}" for w in s) for s in sentences))
+    return {
+        "task": "tagger",
+        "data": {"train": str(path)},
+        "model": {"hidden": 12, "embedding": 8, "output": "feedback", "characters": ""},
+        "training": {"updates": 8, "evaluate_every": 3} | training,
+    }
+
+
+@pytest.mark.parametrize("make", [pairs, text, tags])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_task_can_be_trained_by_every_objective(make, kind, tmp_path):
+    recipe = make(tmp_path, updates=4) | {"objective": {"kind": kind} | KINDS[kind]}
+    model = train(recipe, tmp_path / "model")
+    log = (tmp_path / "model" / runs.METRICS).read_text()
+    told = goals.aim(build(recipe), model).net["objective"].names
+    assert all(f'"{name}": ' in log for name in told), "an evaluation says how the objective fares"
+
+
+class Interrupted(runs.Signals):
+    """Ctrl-C after the fourth update."""
+
+    looked = 0
+
+    @property
+    def asked(self) -> bool:
+        self.looked += 1
+        return self.looked == 4
+
+    @asked.setter
+    def asked(self, value: bool) -> None:
+        pass
+
+
+@pytest.mark.parametrize("make", [pairs, text])
+@pytest.mark.parametrize("kind", ["professor", "reinforce", "mixer"])
+def test_a_resumed_run_ends_as_if_never_stopped(make, kind, tmp_path, monkeypatch):
+    """To the bit: what the objective learnt is in the checkpoint, its optimizer too."""
+    recipe = build(make(tmp_path) | {"objective": {"kind": kind} | KINDS[kind]})
+    learn(recipe, tmp_path / "whole")
+    monkeypatch.setattr(runs, "Signals", Interrupted)
+    assert learn(recipe, tmp_path / "parted") is None
+    monkeypatch.undo()
+    assert learn(recipe, tmp_path / "parted", resume=True) is not None
+    for name in ("model.safetensors", runs.METRICS, runs.CHECKPOINT):
+        one, other = ((tmp_path / run / name).read_bytes() for run in ("whole", "parted"))
+        assert len(one) == len(other)
+        if name != runs.CHECKPOINT:  # which tells the time
+            assert one == other, name
+
+
+def test_what_an_objective_learns_is_in_the_checkpoint_and_not_in_the_model(tmp_path):
+    recipe = build(pairs(tmp_path) | {"objective": {"kind": "professor"}})
+    outcome = learn(recipe, tmp_path / "model")
+    assert outcome is not None
+    assert not any("objective" in name for name in outcome.model.net.state_dict())
+    with safe_open(tmp_path / "model" / runs.CHECKPOINT, "pt") as file:
+        names = list(file.keys())
+    assert any(name.endswith("objective.discriminator.second") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("risk", {"samples": 8, "alpha": 0.5}),
+        ("reinforce", {"samples": 4, "baseline": "greedy"}),
+    ],
+)
+def test_reward_rises_where_it_is_what_is_trained(kind, options, tmp_path):
+    """The expected edits of samples, of a model half trained by likelihood and after further updates."""
+    recipe = pairs(tmp_path, updates=90, lr=1e-2, average=0.0, evaluate_every=90)
+    recipe["model"] |= {"dropout": 0.0, "smoothing": 0.0}
+    begun = train(recipe, tmp_path / "begun")
+    objective = {"kind": kind, "cost": "edits"} | options
+    further = pairs(tmp_path, updates=80, lr=1e-2, average=0.0, evaluate_every=80)
+    further |= {"model": recipe["model"], "objective": objective}
+    treated = train(further, tmp_path / "by", init=tmp_path / "begun")
+    assert cost(treated, recipe) < 0.85 * cost(begun, recipe)
+
+
+def cost(model: Any, recipe: dict[str, Any]) -> float:
+    view: Any = generative(model)
+    seen = list(read(Data(source="1", target="2"), recipe["data"]["train"]))
+    batch = view.batch(model.encode(seen))
+    torch.manual_seed(0)
+    samples = rows_of(draw(view, batch, 8).samples)
+    return float(held(edits, view, samples, rows_of(view.gold(batch))).mean())

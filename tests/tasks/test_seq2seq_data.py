@@ -1,0 +1,168 @@
+"""Pairs from two files, tables and lines with a separator, and what is wrong with them, by file and line."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elman.errors import ConfigError, DataError
+from elman.learning.examples import planned
+from elman.tasks.seq2seq import Data, Encoded, Example, PairTokens, read
+from elman.tasks.settings import Tokens
+from elman.tasks.translation.sides import Sides
+from elman.text.vocab import EOS, SPECIALS, UNK
+from tests.tasks.toy_pairs import CHARS, FEW, WORDS, made, pairs
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(name: str, *lines: str) -> str:
+        path = tmp_path / name
+        path.write_text("".join(f"{line}\n" for line in lines))
+        return str(path)
+
+    return write
+
+
+def sides(examples) -> list[tuple[str, tuple[str, ...]]]:
+    return [(e.source, e.targets) for e in examples]
+
+
+def test_two_files_are_read_line_by_line(file):
+    paths = file("a.en", "one", "two words"), file("a.de", "eins", "zwei Wörter")
+    found = [*read(Data(), paths)]
+    assert sides(found) == [("one", ("eins",)), ("two words", ("zwei Wörter",))]
+    assert [e.where for e in found] == [f"{paths[0]}:1", f"{paths[0]}:2"]
+
+
+def test_further_files_are_further_references_but_not_to_train_on(file):
+    paths = file("a", "one"), file("b", "eins"), file("c", "ein")
+    assert sides(read(Data(), paths)) == [("one", ("eins", "ein"))]
+    with pytest.raises(ConfigError, match="not 3"):
+        read(Data(), paths, train=True)
+
+
+def test_tables_and_separated_lines_say_the_same(file):
+    expected = [("one", ("eins",)), ("two words", ("zwei",))]
+    tsv = file("a.tsv", "source\ttarget", "one\teins", "two words\tzwei")
+    bare = file("b.tsv", "one\teins", "two words\tzwei")
+    turned = file("c.csv", "de,en", "eins,one", 'zwei,"two words"')
+    jsonl = file(
+        "d.jsonl",
+        '{"source": "one", "target": "eins"}',
+        '{"target": "zwei", "source": "two words"}',
+    )
+    separated = file("e.txt", "one ||| eins", "", "two words ||| zwei")
+    assert sides(read(Data(), tsv)) == expected
+    assert sides(read(Data(), bare)) == expected
+    assert sides(read(Data(source="en", target="de"), turned)) == expected
+    assert sides(read(Data(source="2", target="1"), file("f.tsv", "eins\tone"))) == expected[:1]
+    assert sides(read(Data(), jsonl)) == expected
+    assert sides(read(Data(separator="|||"), separated)) == expected
+
+
+def test_pairs_with_one_source_are_references_of_one_example_unless_trained_on(file):
+    path = file("a.tsv", "read\tr iy d", "lead\tl eh d", "read\tr eh d")
+    data = Data(grouped=True)
+    assert sides(read(data, path)) == [("read", ("r iy d", "r eh d")), ("lead", ("l eh d",))]
+    assert len([*read(data, path, train=True)]) == 3
+
+
+def test_files_of_different_length_are_named_with_their_counts(file):
+    paths = file("a.en", "one", "two", "three"), file("a.de", "eins")
+    with pytest.raises(DataError, match=r"a\.en has 3 lines.*a\.de has 1 lines"):
+        [*read(Data(), paths)]
+
+
+@pytest.mark.parametrize(("lines", "which"), [((" ", "zwei"), "source"), (("two", ""), "target")])
+def test_a_side_without_words_is_named_by_file_and_line(file, lines, which):
+    paths = file("a.en", "one", lines[0]), file("a.de", "eins", lines[1])
+    with pytest.raises(DataError, match=rf"a\.en:2: the {which} is empty"):
+        [*read(Data(), paths)]
+
+
+def test_lines_that_are_empty_on_both_sides_are_left_out(file):
+    paths = file("a.en", "one", "", "two"), file("a.de", "eins", "  ", "zwei")
+    found = [*read(Data(), paths)]
+    assert sides(found) == [("one", ("eins",)), ("two", ("zwei",))]
+    assert found[1].where.endswith(":3")
+
+
+def test_a_line_without_its_separator_is_named(file):
+    path = file("a.txt", "one = eins", "two: zwei")
+    with pytest.raises(DataError, match=r"a\.txt:2: expected source and target with '='"):
+        [*read(Data(separator="="), path)]
+
+
+@pytest.mark.parametrize("lines", [(), ("", " ")])
+def test_a_file_without_pairs_is_named(file, lines):
+    with pytest.raises(DataError, match=r"a\.en"):
+        [*read(Data(), (file("a.en", *lines), file("a.de", *lines)))]
+
+
+def test_options_that_contradict_each_other_are_refused():
+    for options in ({"separator": "=", "format": "tsv"}, {"longest": 0}, {"judged": -1}):
+        with pytest.raises(ConfigError):
+            Data(**options)
+    with pytest.raises(ConfigError, match="joint"):
+        PairTokens(Tokens("chars"), Tokens("words"), joint=True)
+
+
+def test_long_pairs_are_not_trained_on_and_it_is_an_error_if_all_are():
+    one = made()
+    data = one.encode(FEW)
+    assert [row.text for row in data.within(3).rows] == ["ab", "bca"]  # xyy and </s> are four
+    plan = planned(data, Data(train="a.tsv", longest=3), 0, one)
+    assert sum(len(batch) for batch in plan(0, 0)) == 2
+    with pytest.raises(DataError, match=r"a\.tsv: every pair has more than 1 tokens"):
+        planned(data, Data(train="a.tsv", longest=1), 0, one)
+
+
+def test_encoded_pairs_have_a_length_on_each_side_the_end_counted():
+    data = made().encode(FEW)
+    assert data.lengths == [(2, 2), (3, 3), (1, 4), (4, 2)]
+    assert isinstance(data.pick([2, 0]), Encoded)
+    assert data.pick([2, 0]).examples == [FEW[2], FEW[0]]
+
+
+@given(st.text(max_size=8), st.text(max_size=8))
+def test_characters_are_written_as_they_were_read(source, target):
+    known = Sides.learn(CHARS, [*FEW, Example(source + "a", (target + "b",))])
+    row = known.row(source, target)
+    assert row.target[-1] == EOS
+    assert known.written(row.target[:-1], row).text == target
+    assert known.written(row.target[:-1], row).tokens == list(target)
+
+
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize("kind", ["chars", "whitespace", "bpe"])
+def test_stored_sides_come_back(tmp_path: Path, kind, joint):
+    cut = Tokens(kind, size=270 if kind == "bpe" else 0)
+    known = Sides.learn(PairTokens(cut, cut, joint), FEW)
+    Sides.learn(PairTokens(cut, cut, not joint), FEW).save(tmp_path)  # of an earlier model
+    known.save(tmp_path)
+    found = Sides.load(tmp_path)
+    assert found.joint == joint
+    assert found.same(known)
+    assert found.row("abz", "xq") == known.row("abz", "xq")
+
+
+def test_unknown_words_of_a_source_have_ids_beyond_the_vocabulary_each_its_own():
+    known = Sides.learn(WORDS, pairs(("a b", "x b"), ("c", "y")))
+    size = len(known.target.items)
+    row = known.copied_row("b new c new a", "x new c b other")
+    b, c, a = size - 0, size + 1, size + 2
+    assert row.unknown == ("new", "c", "a")  # the target's vocabulary has only b of these
+    assert row.copies == [known.target.encode("b")[0], b, c, b, a]
+    assert row.target == [*known.target.encode("x"), b, c, *known.target.encode("b"), UNK, EOS]
+    assert known.written(row.target[:-1], row).text == "x new c b <unk>"
+
+
+def test_a_source_that_spells_special_tokens_can_neither_end_nor_pad_the_answer():
+    known = Sides.learn(WORDS, pairs(("a", "x")))
+    row = known.copied_row(" ".join(SPECIALS), "x </s> x")
+    assert row.unknown == SPECIALS
+    assert min(row.copies) >= len(known.target.items)
+    assert row.target.count(EOS) == 1
+    assert known.written(row.target[:-1], row).text == "x </s> x"
