@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 .PHONY: demo test check format clean
 
 demo: $(STAMP)
-	$(BIN)/elman compare elman gru lstm
+	$(BIN)/elman demo
 
 test: check
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
@@ -28,7 +28,7 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 14) else "Elman needs Python 3.11 to 3.13, this is %d.%d: make PYTHON=python3.12" % v)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(BIN)/python -m pip install --quiet --editable '.[plot,track,dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[plot,track,demo,dev]'
 	touch $@
 
 clean:

@@ -1,29 +1,17 @@
-"""Every command of docs/language-models.md is run, on a small book; training is made short."""
+"""The commands of the guides, each page on small files of its own."""
 
-import os
-import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "language-models.md"
-BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+from tests.cli.guide import run_page
+from tests.cli.pairs_folder import pairs
 
-# What is found as `elman`: the command itself, but small and quick where it trains.
-SHORT = """#!/bin/sh
-if [ "$1" = train ]; then
-  set -- "$@" --hidden 8 --embedding 8 --layers 1 --epochs 1
-fi
-exec "{python}" -m elman "$@"
-"""
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
 
 
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory) -> Path:
-    """A folder with the page's files."""
-    folder = tmp_path_factory.mktemp("desk")
+def test_every_command_of_the_guide_to_language_models_does_what_it_says(tmp_path: Path):
     words = [
         "TRANIO :",
         "I thank you , sir , my lord .",
@@ -32,34 +20,18 @@ def desk(tmp_path_factory) -> Path:
     ]
     for name, lines in (("book", 200), ("last", 20), ("scene", 10)):
         text = "\n".join(words[i % len(words)] for i in range(lines))
-        (folder / f"{name}.txt").write_text(f"{text}\n")
-    (folder / "bin").mkdir()
-    command = folder / "bin" / "elman"
-    command.write_text(SHORT.format(python=sys.executable))
-    command.chmod(0o755)
-    return folder
+        (tmp_path / f"{name}.txt").write_text(f"{text}\n")
+    run_page("language-models.md", tmp_path, "--hidden 8 --embedding 8 --layers 1 --epochs 1")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
-def test_every_command_does_what_the_page_says(desk):
-    environment = {
-        **os.environ,
-        "PATH": f"{desk / 'bin'}:{os.environ['PATH']}",
-        "XDG_CACHE_HOME": str(desk / "cache"),
-        "OMP_NUM_THREADS": "1",
-    }
-    assert len(BLOCKS) > 7
-    for block in BLOCKS:
-        done = subprocess.run(
-            ["bash", "-e", "-c", block],
-            cwd=desk,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        mistakes = re.findall(r"^# (elman: .*)$", block, re.MULTILINE)
-        assert done.returncode == (1 if mistakes else 0), done.stderr
-        if mistakes:
-            assert done.stderr.splitlines() == mistakes
+def test_every_command_of_the_guide_to_translation_does_what_it_says(tmp_path: Path):
+    for seed, name in enumerate(("train", "valid", "test", "news")):
+        some = pairs(60 if name == "train" else 10, seed)
+        for side, ending in enumerate(("en", "fr")):
+            lines = "".join(f"{pair[side]}\n" for pair in some)
+            (tmp_path / f"{name}.{ending}").write_text(lines)
+    (tmp_path / "second.fr").write_text((tmp_path / "test.fr").read_text())
+    (tmp_path / "short.fr").write_text("un\n")
+    rows = "".join(f"{source},{target}\n" for source, target in pairs(30))
+    (tmp_path / "faq.csv").write_text(f"question,answer\n{rows}")
+    run_page("translation.md", tmp_path, "--hidden 8 --set model.embedding=8 --epochs 1")

@@ -197,7 +197,7 @@ def test_json_has_every_answer_with_its_score_tokens_and_their_log_probs(elman):
 
 
 def test_an_answer_ends_at_a_string_that_was_said(elman):
-    assert elman("translate", "m", "--stop", "rot", stdin="big red dog cat\n").out == "groß rot\n"
+    assert elman("translate", "m", "--stop", "rot", stdin="big red dog cat\n").out == "groß \n"
     assert elman("translate", "m", "--longest", "1", stdin="big red dog\n").out == "groß\n"
 
 

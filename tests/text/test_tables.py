@@ -171,3 +171,11 @@ def test_reading_is_lazy(tmp_path: Path) -> None:
     assert next(reader) == (1, ("a", "b"))
     with pytest.raises(DataError):
         next(reader)
+
+
+def test_names_that_were_chosen_must_be_in_the_header(folder: Path) -> None:
+    path = table(folder, "q\ta\nwho?\tyou\n")
+    with pytest.raises(DataError, match=r"a\.tsv:1: the header must have one column 'question'"):
+        list(rows(path, ("question", "answer"), header=True))
+    assert [row for _, row in rows(path, ("q", "a"), header=True)] == [("who?", "you")]
+    assert len(list(rows(path, ("1", "2"), header=True))) == 2

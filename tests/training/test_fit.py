@@ -341,3 +341,18 @@ def test_a_net_is_trained_in_training_mode_and_judged_in_evaluation_mode() -> No
     assert modes == [False, False]
     assert not problem.net.training
     put(problem.net, {})
+
+
+def test_a_schedule_ends_when_the_time_does() -> None:
+    settings = Settings(epochs=100_000, minutes=0.02, lr=0.01, schedule="one_cycle", warmup=0.1)
+    rates = [event.lr for event in Problem(Net()).fit(settings) if isinstance(event, Update)]
+    assert max(rates) > 0.009
+    assert rates[-1] < 0.001
+    assert rates.index(max(rates)) < len(rates) / 2
+
+
+def test_minutes_to_spare_change_nothing() -> None:
+    plain, ample = Problem(Net()), Problem(Net())
+    list(plain.fit(Settings(epochs=2)))
+    list(ample.fit(Settings(epochs=2, minutes=1000)))
+    assert same(plain.net, ample.net)

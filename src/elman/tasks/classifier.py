@@ -104,7 +104,13 @@ def _pairs(
         roots = not (train and data.phrases)
         return trees.phrases(paths[0], roots=roots, encoding=data.encoding)
     columns = (data.text, data.label)
-    return tables.rows(paths[0], columns, format=data.format or None, encoding=data.encoding)
+    return tables.rows(
+        paths[0],
+        columns,
+        format=data.format or None,
+        encoding=data.encoding,
+        header=columns != ("text", "label"),
+    )
 
 
 @dataclass(frozen=True)

@@ -209,18 +209,20 @@ class Seq2Seq:
             steps = [stepping(model.net, batch) for model in models]
             found = write(steps, batch, manner, self._reader([rows[i] for i in chosen]))
             for i, best in zip(chosen, found, strict=True):
-                answers[i] = [self._translation(rows[i], one) for one in best]
+                answers[i] = [self._translation(rows[i], one, manner.stop) for one in best]
         return answers
 
     def _reader(self, rows: Sequence[Row]) -> Callable[[int, list[int]], str]:
         """The text of what is being written about one of some sources."""
         return lambda number, ids: self.sides.written(ids, rows[number]).text
 
-    def _translation(self, row: Row, best: Hypothesis) -> Translation:
+    def _translation(self, row: Row, best: Hypothesis, stop: Sequence[str]) -> Translation:
         written = self.sides.written(best.tokens, row)
         if self.model.replace and UNK in best.tokens:
             written = self._replaced(row, best.tokens, written)
-        return Translation(written.text, best.score, written.tokens, best.log_probs)
+        ends = [place for string in stop if (place := written.text.find(string)) >= 0]
+        text = written.text[: min(ends)] if ends else written.text
+        return Translation(text, best.score, written.tokens, best.log_probs)
 
     def _replaced(self, row: Row, ids: list[int], written: Written) -> Written:
         """Where <unk> was written, the word of the source that was looked at most."""

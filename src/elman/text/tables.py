@@ -31,9 +31,11 @@ def rows(
     *,
     format: str | None = None,
     encoding: str = "utf-8",
+    header: bool = False,
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """The asked-for columns of every row with the number of its (first) line.
 
+    With `header` there must be one that has the names, which somebody chose then; numbers need none.
     `format` is guessed from the ending where it is not said: `.csv`, `.jsonl`, `.ndjson`, else TSV.
     A "tsv" has no quotes; "blank" is two columns, before and after the first blank or tab.
     """
@@ -44,7 +46,7 @@ def rows(
     if format == "jsonl":
         chosen = jsonl.values(text, columns, name)
     else:
-        chosen = _chosen(_cells(text, format, name), columns, name)
+        chosen = _chosen(_cells(text, format, name), columns, name, header)
     empty = True
     for number, values in chosen:
         empty = False
@@ -66,7 +68,7 @@ def _cells(text: Iterator[tuple[int, str]], format: str, name: str) -> Cells:
 
 
 def _chosen(
-    cells: Cells, columns: Sequence[str], name: str
+    cells: Cells, columns: Sequence[str], name: str, headed: bool
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     first = next(cells, None)
     if first is None:
@@ -76,7 +78,7 @@ def _chosen(
     if any(column.isdecimal() for column in columns):
         at = _numbered(columns, len(header), where)
         yield header_line, tuple(header[i] for i in at)
-    elif any(column in header for column in columns):
+    elif headed or any(column in header for column in columns):
         at = [_named(column, header, where) for column in columns]
     else:
         at = _in_order(columns, header, where)

@@ -47,7 +47,7 @@ class PairTokens:
     def __post_init__(self) -> None:
         if self.joint and self.source != self.target:
             raise ConfigError(
-                "tokens are joint, so source and target must be cut alike; say the same for both"
+                "joint is true, so source and target must be cut alike; say the same for both"
             )
 
 
@@ -74,7 +74,13 @@ def _pairs(data: Data, paths: tuple[str, ...]) -> Iterator[Example]:
         yield from _separated(data, paths[0])
     else:
         columns = (data.source, data.target)
-        rows = tables.rows(paths[0], columns, format=data.format or None, encoding=data.encoding)
+        rows = tables.rows(
+            paths[0],
+            columns,
+            format=data.format or None,
+            encoding=data.encoding,
+            header=columns != ("source", "target"),
+        )
         for number, (text, target) in rows:
             yield Example(text, (target,), f"{shown(paths[0])}:{number}")
 

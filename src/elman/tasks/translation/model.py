@@ -10,7 +10,7 @@ from elman.errors import ConfigError
 from elman.layers.attention import SCORES
 from elman.tasks.settings import positive, share
 
-Context = Literal["first", "every", "previous", "current", "between", "feeding", "aligned"]
+Context = Literal["auto", "first", "every", "previous", "current", "between", "feeding", "aligned"]
 ATTENDING = ("previous", "current", "between", "feeding")
 
 
@@ -27,7 +27,8 @@ class Model:
     bidirectional: bool = True
     embedding: int = 256  # features of a token
     vectors: str = ""  # a file of pretrained ones for the source's words
-    context: Context = "between"  # what of the source a step sees: `elman.layers.decoder`
+    # What of the source a step sees: `elman.layers.decoder`; auto: between layers, of one layer current.
+    context: Context = "auto"
     score: Literal["dot", "scaled", "bilinear", "additive"] = "bilinear"  # of attention
     start: Literal["copied", "transformed", "zero"] = "transformed"  # the decoder's first state
     summary: Literal["last", "mean"] = "last"  # c = g(h_{1:n}): for the start, and for every step
@@ -49,6 +50,8 @@ class Model:
 
     def __post_init__(self) -> None:
         named(self.cell)
+        if self.context == "auto":  # settled here, so that config.json says which it was
+            object.__setattr__(self, "context", "between" if self.layers > 1 else "current")
         for name in ("hidden", "layers", "embedding", "beam", "longest"):
             positive(name, getattr(self, name))
         for name in ("dropout", "word_dropout", "smoothing"):
