@@ -399,9 +399,10 @@ def test_small_texts_are_cut_into_few_streams(tmp_path: Path) -> None:
 
 
 def test_interrupted_training_keeps_its_carried_state(tmp_path: Path) -> None:
-    """As a model folder: stopped by time, then resumed with more of it."""
+    """As a model folder: stopped by time, then resumed with more of it, at a rate that time does not change."""
     options = recipe(tmp_path, dropout=0.1)
-    options["training"] = {"epochs": 2, "lr": 0.02, "checkpoint_minutes": 1e-9}
+    rate = {"lr": 0.02, "schedule": "constant", "warmup": 0.0}
+    options["training"] = {"epochs": 2, "checkpoint_minutes": 1e-9, **rate}
     whole = learn(build(options), tmp_path / "whole").model
     short = {**options, "training": {**options["training"], "minutes": 1e-4}}
     learn(build(short), tmp_path / "m")

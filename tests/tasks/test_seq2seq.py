@@ -184,7 +184,7 @@ def test_shared_embeddings_need_joint_tokens():
         ({"coverage": -1.0}, "coverage is -1.0"),
         ({"context": "every", "copying": True}, "copying needs attention"),
         ({"context": "first", "coverage": 1.0}, "coverage needs attention"),
-        ({"layers": 1}, "between"),
+        ({"layers": 1, "context": "between"}, "between"),
         ({"copying": True}, "set smoothing to 0"),
         ({"coverage": 1.0, "forcing": 0.5}, "set forcing to 1"),
         ({"shared": True, "vectors": "v.txt"}, "set shared to false"),
