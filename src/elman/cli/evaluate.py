@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from elman.cli.language import ways_to_adapt
+from elman.cli.language import adaptable
 from elman.cli.manner import SEARCH, Writing, writing
 from elman.cli.terminal import on_device
 
@@ -27,15 +27,7 @@ from elman.cli.terminal import on_device
 @click.option("--target", metavar="COLUMN", help="Of a table of pairs: the targets.")
 @click.option("--column", metavar="COLUMN", help="Of a tagger's tags.")
 @click.option("--encoding", help="Of the files, for example latin-1.")
-@click.option("--cache", is_flag=True, help="Of a language model: words said lately are likelier.")
-@click.option("--dynamic", is_flag=True, help="Of a language model: it learns from what it read.")
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Of these two, such as cache.window=3800 or dynamic.rate=0.001.",
-)
+@adaptable
 @writing(SEARCH)
 @on_device
 @click.option(
@@ -44,6 +36,7 @@ from elman.cli.terminal import on_device
 def evaluate(
     folder: Path,
     files: tuple[str, ...],
+    ways: dict[str, Any],
     writing: Writing,
     device: str,
     as_json: bool,
@@ -73,10 +66,8 @@ def evaluate(
     config = artifact.read_config(folder)
     kind = TASKS[config["task"]]
     data = build(kind.data, config["data"])
-    asked = {name: options.pop(name) for name in ("cache", "dynamic")}
-    adapted = ways_to_adapt(options.pop("sets"), **asked)
-    if adapted and config["task"] != "lm":
-        raise ConfigError(f"--{next(iter(adapted))} is not for a {config['task']}")
+    if ways and config["task"] != "lm":
+        raise ConfigError(f"--{next(iter(ways))} is not for a {config['task']}")
     if config["task"] != "seq2seq":
         writing.refuse(config["task"])
     changed: dict[str, str | None] = options
@@ -87,7 +78,7 @@ def evaluate(
     model: Any = artifact.load(folder, device=device)
     examples = model.encode(kind.read(data, files if len(files) > 1 else files[0]))
     if isinstance(model, LanguageModel):
-        found = reports.read_text(model, examples, adapted, show=not as_json)
+        found = reports.read_text(model, examples, ways, show=not as_json)
     elif isinstance(model, Seq2Seq):
         found = reports.written(model, examples, writing, device, show=not as_json)
     else:

@@ -32,8 +32,10 @@ def load(folder: Path, device: str) -> Predictor:
 def adaptable(command: Callable[..., None]) -> Callable[..., None]:
     """Give a verb --cache, --dynamic and --set; it is called with the ``ways`` to adapt that they ask for."""
 
-    @click.option("--cache", is_flag=True, help="Words said lately are likelier.")
-    @click.option("--dynamic", is_flag=True, help="The weights follow what is read.")
+    @click.option("--cache", is_flag=True, help="A language model: words said lately are likelier.")
+    @click.option(
+        "--dynamic", is_flag=True, help="A language model: the weights follow what is read."
+    )
     @click.option(
         "--set",
         "sets",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from elman.demo.demo import Table
 from elman.demo.dictionary import Pronunciations, installed
-from elman.demo.sources import divided
+from elman.demo.sources import Parts, divided
 from elman.metrics import edit_rate, exact
 
 if TYPE_CHECKING:
@@ -131,7 +132,11 @@ class Pronouncing:
         ]
 
     def _part(self, name: str) -> list[str]:
-        return list(getattr(divided(sorted(self.words)), name))
+        return list(getattr(self._parts, name))
+
+    @cached_property
+    def _parts(self) -> Parts:
+        return divided(sorted(self.words))
 
 
 def near(word: str, known: list[str]) -> str:

@@ -175,18 +175,10 @@ class Current(Attending):
 class Between(Attending):
     """Attention scored with the first layer's state, its finding read by the layers above."""
 
-    def __init__(
-        self,
-        cells: Sequence[Formulaic],
-        start: Start,
-        noise: float,
-        *,
-        attention: Attention,
-        readout: Readout,
-    ) -> None:
+    def __init__(self, cells: Sequence[Formulaic], *rest: Any, **parts: Any) -> None:
         if len(cells) < 2:
             raise ModelError("attention between layers needs two layers or more, there is one")
-        super().__init__(cells, start, noise, attention=attention, readout=readout)
+        super().__init__(cells, *rest, **parts)
 
     def read(self, session: Session, state: State, xs: Float[Tensor, "B T D"]) -> Reading:
         hs, first = _scan(session.cells[:1], state.cells[:1], xs)
