@@ -5,7 +5,8 @@ rate, updates an epoch and threads; each system in a process of its own. All tak
 training, order reversed every other round, until each has trained for --minutes: target tokens per second,
 median over bursts, the first left out. Then all take turns in translating held-out English sentences with beam
 search: sentences per second, median, and BLEU (13a) against all their translations, of what each had learnt in
-that time. Ratios are to the first of --systems, medians over rounds, too.
+that time. Ratios are to the first of --systems, medians over rounds, too. How long the answers are decides how
+long they take, and a model that has learnt little may write anything: compare the tokens of an answer.
 
 Ours: "between", the default context; "feeding" with additive scores, which is JoeyNMT's own formula; "previous"
 with additive scores (Bahdanau et al. 2015). JoeyNMT 2.3 needs an environment of its own:
@@ -51,10 +52,16 @@ def measure(corpus: Corpus, options: argparse.Namespace) -> list[Row]:
             remotes[system] = stack.enter_context(remote)
         seen = {system: Measured(remote.parameters) for system, remote in remotes.items()}
         train(remotes, seen, seconds=60 * options.minutes, burst=options.burst)
+        if options.bfloat16:
+            for system in options.systems:
+                if system != JOEY:
+                    seen[f"{system} bf16"] = Measured(seen[system].parameters, seen[system].bursts)
         for number in range(options.repeats):
-            for system in turns(options.systems, number):
-                seen[system].answers.append(remotes[system].translate())
-    return [row(system, seen, corpus) for system in options.systems]
+            for name in turns(list(seen), number):
+                system, *rounded = name.split()
+                found = remotes[system].translate(*(["bfloat16"] if rounded else []))
+                seen[name].answers.append(found)
+    return [row(name, seen, corpus) for name in seen]
 
 
 def train(
@@ -109,6 +116,11 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=2048, help="tokens of both sides, padded")
     parser.add_argument("--lr", type=float, default=2e-3)
     parser.add_argument("--beam", type=int, default=5)
+    parser.add_argument(
+        "--bfloat16",
+        action="store_true",
+        help="translate in bfloat16, too: ours, on a CPU JoeyNMT cannot",
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()

@@ -94,7 +94,7 @@ def test_what_is_no_folder_is_refused(tmp_path):
     refused(tmp_path / "nothing", about="there is no such folder")
     file = tmp_path / "file"
     file.write_text("x")
-    refused(file, about="there is no such folder")
+    refused(file, about="this is a file, not a model folder")
     (tmp_path / "empty").mkdir()
     refused(tmp_path / "empty", about="no config.json")
 

@@ -252,3 +252,23 @@ def test_a_number_is_a_text_too_as_columns_are_named_or_numbered():
 @dataclass(frozen=True)
 class Column:
     column: str = ""
+
+
+@dataclass(frozen=True)
+class Touchy:
+    cell: str = "lstm"
+
+    def __post_init__(self) -> None:
+        raise ConfigError("unknown cell" if self.cell == "foo" else "cell is odd")
+
+
+@dataclass(frozen=True)
+class WithTouchy:
+    model: Touchy
+
+
+def test_what_a_section_refuses_as_a_whole_is_said_after_its_name():
+    with pytest.raises(ConfigError, match=r"^model: unknown cell$"):
+        build(WithTouchy, {"model": {"cell": "foo"}})
+    with pytest.raises(ConfigError, match=r"^model\.cell is odd$"):
+        build(WithTouchy, {"model": {"cell": "bar"}})

@@ -62,10 +62,33 @@ def test_examples_run_and_print_what_is_shown(page, tmp_path):
             assert printed == block.output, f"{page}:{block.line}"
 
 
+def links(page: Path) -> list[tuple[Path, str]]:
+    """Files, and the places in them, that a page links to; a link to the web is none."""
+    found = re.findall(r"\]\(([^)#:]*)(?:#([^):]*))?\)", page.read_text())
+    return [((page.parent / file).resolve() if file else page, place) for file, place in found]
+
+
+def places(page: Path) -> set[str]:
+    """The names that headings have in links: small letters and digits, blanks as hyphens."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_between_pages_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
-        assert (page.parent / target).exists(), f"{page} links to {target}"
+    for file, place in links(page):
+        assert file.exists(), f"{page} links to {file}"
+        assert not place or place in places(file), f"{page} links to {place} in {file}"
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    reached, further = set(), {ROOT / "README.md"}
+    while further:
+        reached |= further
+        linked = {file for page in further for file, _ in links(page) if file.suffix == ".md"}
+        further = linked - reached
+    assert reached >= set(PAGES)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -9,6 +9,7 @@ from elman.cells import (
     Dropout,
     Elman,
     FormulaCell,
+    Mogrifier,
     Residual,
     Stacked,
     WeightDrop,
@@ -50,7 +51,14 @@ COMPOUNDS = {
     "weight drop": lambda d, h: WeightDrop(CELLS["gru"](d, h), 0.5),
 }
 
-ALL = FORMULAS | COMPOUNDS
+# No executor but the loop runs these.
+STEPWISE = {
+    "mogrifier": lambda d, h: Mogrifier(LSTM(d, h)),
+    "mogrifier gru of low rank": lambda d, h: Mogrifier(CELLS["gru"](d, h), rounds=2, rank=2),
+    "mogrifier with weight drop": lambda d, h: Mogrifier(WeightDrop(LSTM(d, h), 0.5), rounds=3),
+}
+
+ALL = FORMULAS | COMPOUNDS | STEPWISE
 
 
 def cell_of(name: str, dtype: torch.dtype = torch.float64) -> Cell:

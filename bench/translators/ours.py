@@ -49,9 +49,9 @@ class Ours:
                     break
         return Burst(time.perf_counter() - start, updates, tokens)
 
-    def translate(self) -> Translations:
+    def translate(self, precision: str = "float32") -> Translations:
         start = time.perf_counter()
-        texts = self.model.translate(self.texts, beam=self.job.beam)
+        texts = self.model.translate(self.texts, beam=self.job.beam, precision=precision)
         return Translations(time.perf_counter() - start, texts)
 
 

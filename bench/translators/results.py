@@ -74,10 +74,10 @@ def _ratio(own: list[float], others: list[float]) -> float:
 
 def show(rows: list[Row]) -> None:
     first = rows[0].system
-    print(f"{'system':9} {'params':>7} {'train s':>8} {'updates':>8} {'tok./upd.':>9}", end=" ")
+    print(f"{'system':13} {'params':>7} {'train s':>8} {'updates':>8} {'tok./upd.':>9}", end=" ")
     print(f"{'tokens/s':>9} {'ratio':>6} {'tok./ans.':>9} {'sent./s':>8} {'ratio':>6} {'BLEU':>6}")
     for r in rows:
-        print(f"{r.system:9} {r.parameters / 1e6:6.2f}M {r.train_s:8.0f} {r.updates:8}", end=" ")
+        print(f"{r.system:13} {r.parameters / 1e6:6.2f}M {r.train_s:8.0f} {r.updates:8}", end=" ")
         print(f"{r.tokens_per_update:9.0f} {r.tokens_per_s:9.0f} {r.tokens_ratio:6.2f}", end=" ")
         print(
             f"{r.tokens_per_answer:9.1f} {r.sentences_per_s:8.1f} {r.sentences_ratio:6.2f} {r.bleu:6.2f}"

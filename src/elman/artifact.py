@@ -68,7 +68,8 @@ def read_config(folder: Path) -> dict[str, Any]:
     """The configuration of a model folder, checked to be one."""
     path = folder / "config.json"
     if not folder.is_dir():
-        raise ModelError(f"{folder}: there is no such folder")
+        found = "this is a file, not a model" if folder.exists() else "there is no such"
+        raise ModelError(f"{folder}: {found} folder")
     if not path.exists():
         left = (folder / "checkpoint.safetensors").exists()
         hint = "; its training was not finished, go on with --resume" if left else ""

@@ -211,7 +211,11 @@ def _dataclass(cls: Any, value: Any, where: str) -> Any:
     try:
         return cls(**values)
     except ConfigError as error:
-        raise ConfigError(_join(where, str(error))) from None
+        said = str(error)
+        about_a_key = said.split(" ")[0] in known
+        raise ConfigError(
+            _join(where, said) if about_a_key or not where else f"{where}: {said}"
+        ) from None
 
 
 def _completed(kind: Any, field: Field[Any], value: Any) -> Any:

@@ -142,7 +142,7 @@ def test_too_little_text_to_learn_from_is_said(elman, model, arguments):
     done = elman(verb, model[0], *rest, "--dynamic", stdin="a tide\n")
     assert done.code == 0
     line = done.err.splitlines()[-1]
-    assert line.startswith("--dynamic changed nothing: the first 250 tokens ")
+    assert line.startswith("--dynamic changed nothing: the first 200 tokens ")
     enough = elman(verb, model[0], *rest, "--dynamic", "--set", "dynamic.warm=0", stdin="a tide\n")
     assert "changed nothing" not in enough.err
 

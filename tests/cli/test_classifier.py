@@ -66,7 +66,10 @@ def test_training_learns_and_says_results_on_stdout_and_progress_on_stderr(made)
     out, err = json.loads((made / "said.json").read_text())
     scores = dict(line.rsplit(" ", 1) for line in out.splitlines())
     assert float(scores["valid accuracy"]) > 90
-    assert err.splitlines()[-1] == "model: m"
+    assert err.splitlines()[-2:] == [
+        "model: m",
+        'next: echo "a text of yours" | elman predict m --top 3',
+    ]
     assert "Warning" not in err
 
 
@@ -169,7 +172,7 @@ def test_seeds_give_mean_and_spread(elman, made):
     assert "(3 seeds)" in again.out
 
 
-def test_ctrl_c_saves_says_how_to_go_on_and_is_exit_code_1(elman, made, monkeypatch):
+def test_ctrl_c_saves_says_how_to_go_on_and_is_exit_code_130(elman, made, monkeypatch):
     train = ["train", "classifier", "--train", "a.tsv", *TINY]
     honest = Classifier.loss
 
@@ -181,13 +184,19 @@ def test_ctrl_c_saves_says_how_to_go_on_and_is_exit_code_1(elman, made, monkeypa
     with monkeypatch.context() as patch:
         patch.setattr(Classifier, "loss", loss)
         stopped = elman(*train, "--out", "cut")
-    assert (stopped.code, stopped.out) == (1, "")
+    assert (stopped.code, stopped.out) == (130, "")
     assert stopped.err.endswith("go on with the same command and --resume\n")
     assert elman("predict", "cut").code == 1
     resumed, whole = elman(*train, "--out", "cut", "--resume"), elman(*train, "--out", "whole")
     assert (resumed.code, resumed.out) == (0, whole.out)
     weights = [(made / name / "model.safetensors").read_bytes() for name in ("cut", "whole")]
     assert weights[0] == weights[1]
+
+
+def test_a_table_is_no_text_and_that_is_said(elman, made):
+    done = elman("predict", "m", "a.tsv")
+    assert done.code == 0
+    assert done.err == "a.tsv is read as a text a line; it is elman evaluate that reads tables\n"
 
 
 TRAIN = ["train", "classifier", "--out", "x", "--train"]
@@ -242,9 +251,9 @@ def test_a_mistake_is_one_line_on_stderr_and_exit_code_1(elman, made, arguments,
         ([*TRAIN, "a.tsv", "--device", "toaster"], "'toaster'"),
         (["train", "classifier", "--train", "a.tsv"], "--out"),
         (["train", "poet"], "'poet'"),
-        (["evaluate", "m"], "FILES"),
+        (["evaluate", "m"], "FILE..."),
         (["predict", "m", "--top", "0"], "--top"),
-        (["predict"], "FOLDER"),
+        (["predict"], "DIR"),
     ],
 )
 def test_a_wrong_call_is_exit_code_2(elman, arguments, said):

@@ -107,7 +107,7 @@ def test_a_folder_of_another_task_is_refused(elman, verb, tmp_path):
     classifier = fresh()
     config = {"task": "classifier", "data": {}, "model": asdict(classifier.model)}
     artifact.save(classifier, tmp_path, config=config, metrics={}, card="")
-    line = f"elman: {tmp_path} holds a classifier; this verb is for language models\n"
+    line = f"elman: {tmp_path} holds a classifier: elman predict uses it\n"
     assert elman(verb, str(tmp_path)) == (1, "", line)
 
 

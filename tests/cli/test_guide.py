@@ -1,37 +1,51 @@
-"""The commands of the guides, each page on small files of its own."""
+"""The shell commands of the README and of docs/, each page on small files of its own."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.guide import run_page
-from tests.cli.pairs_folder import pairs
+from tests.cli.desk import furnish
+from tests.cli.guide import ROOT, Shell, open_shell, shell_blocks
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+# What a page takes as given.
+BEFORE = {"exposure.md": "elman train seq2seq --train train.en train.de --out models/en-de"}
 
 
-def test_every_command_of_the_guide_to_language_models_does_what_it_says(tmp_path: Path):
-    words = [
-        "TRANIO :",
-        "I thank you , sir , my lord .",
-        "What say you of the priest ?",
-        "My lord , I pray",
-    ]
-    for name, lines in (("book", 200), ("last", 20), ("scene", 10)):
-        text = "\n".join(words[i % len(words)] for i in range(lines))
-        (tmp_path / f"{name}.txt").write_text(f"{text}\n")
-    run_page("language-models.md", tmp_path, "--hidden 8 --embedding 8 --layers 1 --epochs 1")
+@pytest.fixture(scope="module")
+def shell() -> Iterator[Shell]:
+    with open_shell() as opened:
+        yield opened
 
 
-def test_every_command_of_the_guide_to_translation_does_what_it_says(tmp_path: Path):
-    for seed, name in enumerate(("train", "valid", "test", "news")):
-        some = pairs(60 if name == "train" else 10, seed)
-        for side, ending in enumerate(("en", "fr")):
-            lines = "".join(f"{pair[side]}\n" for pair in some)
-            (tmp_path / f"{name}.{ending}").write_text(lines)
-    (tmp_path / "second.fr").write_text((tmp_path / "test.fr").read_text())
-    (tmp_path / "short.fr").write_text("un\n")
-    rows = "".join(f"{source},{target}\n" for source, target in pairs(30))
-    (tmp_path / "faq.csv").write_text(f"question,answer\n{rows}")
-    run_page("translation.md", tmp_path, "--hidden 8 --set model.embedding=8 --epochs 1")
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if shell_blocks(page)], ids=lambda page: page.name
+)
+def test_every_command_does_what_the_page_says(page: Path, shell: Shell, tmp_path: Path):
+    furnish(tmp_path)
+    if page.name in BEFORE:
+        assert shell.run(BEFORE[page.name], tmp_path).returncode == 0
+    shell.run_page(page, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        "elman trian lm --train book.txt --out m",
+        "elman train lm --train book.txt --out m --hiden 3",
+        "elman train recipes/nothing.toml --out m",
+        "elman train recipes/trec.toml --out m --sead 3",
+        "elman bench nothing",
+        "elman bench recurrence --jason",
+        "elman demo nothing",
+        "make nothing",
+        "pip install '.[nothing]'",
+    ],
+)
+def test_a_command_that_does_not_exist_is_noticed(mistake: str, shell: Shell, tmp_path: Path):
+    furnish(tmp_path)
+    assert shell.run(mistake, tmp_path).returncode != 0

@@ -52,7 +52,7 @@ def test_two_files_or_a_table_train_the_same_model(elman, made, files):
     (made / "b.csv").write_text("de,en\n" + "".join(lines))
     done = elman("train", "seq2seq", *files, "--out", "new", *SMALL)
     assert done.code == 0, done.err
-    assert done.err.splitlines()[-1] == "model: new"
+    assert done.err.splitlines()[-2] == "model: new"
     first = made / "first.json"
     weights = {n: w.tolist() for n, w in load_file(made / "new" / "model.safetensors").items()}
     if first.exists():
@@ -121,6 +121,14 @@ def test_how_to_search_is_an_option_of_evaluate(elman, made, model):
     assert json.loads(done.out)["exact"] == 100
     short = json.loads(elman("evaluate", "m", "b.tsv", "--longest", "1", "--json").out)
     assert short["exact"] < 50
+
+
+def test_a_precision_is_chosen_by_its_name(elman, model):
+    done = elman("translate", "m", "b.en", "--precision", "bfloat16", "--json")
+    scores = [json.loads(line)["answers"][0]["score"] for line in done.out.splitlines()]
+    exact = [some[0].score for some in model.translations([s for s, _ in pairs(40, seed=1)])]
+    assert scores != pytest.approx(exact, abs=1e-5), "it was rounded"
+    assert scores == pytest.approx(exact, abs=0.1)
 
 
 def test_models_write_together(elman):
@@ -308,7 +316,7 @@ def test_what_writes_is_not_for_what_labels(elman, made, arguments):
     assert (done.code, done.out) == (1, "")
     assert done.err == f"elman: {arguments[-2]} is for seq2seq models, not for a classifier\n"
     assert elman("translate", "c", stdin="a\n").err == (
-        "elman: c holds a Classifier; what is needed here is a Seq2Seq\n"
+        "elman: c holds a classifier: elman predict uses it\n"
     )
     assert elman("predict", "c", "--top", "2", stdin="a\n").code == 0
 
@@ -326,7 +334,7 @@ def test_a_language_model_has_other_verbs_than_predict(elman, made):
         (["train", "seq2seq", "--out", "x"], "--train"),
         (["train", "seq2seq", "--train", "a.tsv"], "--out"),
         (["translate", "m", "--beam", "0"], "--beam"),
-        (["translate"], "FOLDER"),
+        (["translate"], "DIR"),
     ],
 )
 def test_a_wrong_call_is_exit_code_2(elman, arguments, said):

@@ -92,7 +92,7 @@ def test_training_learns_and_says_results_on_stdout_and_progress_on_stderr(made,
     said = dict(line.rsplit(" ", 1) for line in out.splitlines())
     assert all(float(said[f"valid {name}"]) > 95 for name in scores)
     assert "valid tokens" not in said
-    assert err.splitlines()[-1] == f"model: {model}"
+    assert err.splitlines()[-2] == f"model: {model}"
     assert "Warning" not in err
 
 

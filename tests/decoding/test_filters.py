@@ -36,6 +36,17 @@ def test_the_best_come_in_order_and_equals_by_column(row, k):
     assert values[0].tolist() == sorted(row, reverse=True)[:k]
 
 
+@given(seed=st.integers(0, 99), width=st.integers(200, 900), k=st.integers(1, 9))
+def test_the_best_of_many_columns_are_those_of_a_sorted_row(seed, width, k):
+    torch.manual_seed(seed)
+    for values in (torch.randn(3, width), torch.randint(40, (3, width)).float()):
+        values[0, : width // 2] = -math.inf
+        found, columns = best(values, k)
+        expected = values.sort(dim=1, descending=True, stable=True)
+        assert torch.equal(found, expected.values[:, :k])
+        assert torch.equal(columns, expected.indices[:, :k])
+
+
 @given(row=rows, k=st.integers(1, 10))
 def test_top_k_keeps_exactly_k_and_of_equals_the_lowest(row, k):
     assert kept(filters.top_k(torch.tensor([row]), k)) == sorted(likeliest(row)[:k])

@@ -37,6 +37,15 @@ def test_forced_costs_are_those_of_gold_by_position():
         assert found.counts[place] == len(costs)
 
 
+def test_columns_behind_the_end_of_the_longest_are_inert():
+    toy, batch = Toy(), BATCHES[0]
+    wide = [torch.nn.functional.pad(part, (0, 2)) for part in batch.y]
+    found = exposure(toy, [batch._replace(y=type(batch.y)(*wide))])
+    plain = exposure(toy, [batch])
+    assert np.allclose(found.forced.nats, plain.forced.nats)
+    assert np.allclose(found.excess, plain.excess)
+
+
 def test_free_running_reads_what_it_wrote():
     toy = Toy()
     found = exposure(toy, BATCHES).free

@@ -55,7 +55,7 @@ def test_a_text_that_repeats_itself_is_learnt_while_it_is_read() -> None:
     lm = made()
     data = lm.encode(["c a h"] * 40)
     plain = lm.evaluate(data)["perplexity"]
-    adapted = lm.evaluate(data, dynamic=Dynamic(rate=0.02, warm=2))["perplexity"]
+    adapted = lm.evaluate(data, dynamic=Dynamic(rate=0.02, warm=2, steps=5))["perplexity"]
     assert adapted < 0.5 * plain
 
 

@@ -42,6 +42,16 @@ def test_replays_carry_the_state_as_eager_updates_do() -> None:
     assert replayed == pytest.approx(eager, rel=1e-3)
 
 
+@pytest.mark.parametrize("options", [{"mixtures": 3}, {"rounds": 2, "rank": 4}], ids=str)
+def test_mixtures_and_mogrifiers_are_replayed_too(options: dict[str, int]) -> None:
+    model = replace(MODEL, **options)
+    eager, _ = trained(model)
+    replayed, _ = trained(model, graph=True)
+    assert replayed == pytest.approx(eager, rel=1e-3)
+    half, _ = trained(model, graph=True, precision="float16")
+    assert half == pytest.approx(eager, rel=0.03)
+
+
 def test_float16_replays_are_near_float32() -> None:
     eager, _ = trained(MODEL)
     half, _ = trained(MODEL, graph=True, precision="float16")

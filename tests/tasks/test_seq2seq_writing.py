@@ -165,8 +165,28 @@ def test_what_was_saved_answers_and_costs_the_same(kind, tmp_path):
     assert found.loss(data, 0.0).item() == one.loss(data, 0.0).item()
 
 
+def test_bfloat16_writes_close_to_what_it_would_and_changes_no_weight():
+    for kind in KINDS:
+        one = made(JOINT if kind == "single" else CHARS, ONE_LETTER, **KINDS[kind])
+        one.net.float()
+        before = {name: weight.clone() for name, weight in one.net.state_dict().items()}
+        rounded = one.translations(SOURCES, longest=4, precision="bfloat16")
+        for source, (best, *_) in zip(SOURCES, rounded, strict=True):
+            every = one.translations([source], longest=4, beam=300, n_best=300)[0]
+            exact = next(other for other in every if other.tokens == best.tokens)
+            assert best.log_probs == pytest.approx(exact.log_probs, abs=0.15), kind
+            assert exact.score > every[0].score - 0.15, "nearly the best there is"
+        after = one.net.state_dict()
+        assert all(torch.equal(weight, after[name]) for name, weight in before.items())
+
+
+def test_a_precision_that_is_none_is_named():
+    with pytest.raises(ConfigError, match="precision is 'int8'; it must be float32 or bfloat16"):
+        model("every").translate(["ab"], precision="int8")
+
+
 def test_answers_stop_at_the_end_at_a_string_or_at_a_length():
-    one = made(WORDS, pairs(("a b", "x y z"), ("b", "z y")))
+    one = made(WORDS, pairs(("a b", "x y z"), ("b", "z y")), context="every")
     with torch.no_grad():  # whatever it reads, it writes x y z x y z …
         x, y, z = one.sides.target.encode("x y z")
         one.net.softmax.logits = _cycle({BOS: x, x: y, y: z, z: x}, one)

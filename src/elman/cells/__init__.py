@@ -10,6 +10,7 @@ from elman.cells.formula_cell import FormulaCell, Formulaic, parameter_count
 from elman.cells.gru import GRU, FlippedGRU, ReLUGRU, ResetAfterGRU
 from elman.cells.lstm import LSTM, BoundedLSTM
 from elman.cells.lstm_variants import CoupledLSTM, NormedLSTM, PeepholeLSTM, ProjectedLSTM
+from elman.cells.mogrifier import Mogrifier
 from elman.cells.noise import Dropout, WeightDrop, Zoneout
 from elman.errors import ConfigError
 
@@ -51,6 +52,7 @@ __all__ = [
     "FlippedGRU",
     "FormulaCell",
     "Formulaic",
+    "Mogrifier",
     "NormedLSTM",
     "PeepholeLSTM",
     "ProjectedLSTM",

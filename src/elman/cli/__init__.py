@@ -4,71 +4,33 @@ from __future__ import annotations
 
 import os
 import sys
-
-import click
-
-from elman import __version__
-from elman.cli.average import average
-from elman.cli.bench import bench
-from elman.cli.compare import compare
-from elman.cli.complete import complete
-from elman.cli.demo import demo
-from elman.cli.evaluate import evaluate
-from elman.cli.generate import generate
-from elman.cli.inspect import inspect
-from elman.cli.predict import predict
-from elman.cli.score import score
-from elman.cli.train import train
-from elman.cli.translate import translate
-from elman.errors import ElmanError
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="elman")
-def elman() -> None:
-    """Recurrent neural networks on text.
-
-    \b
-    Examples:
-      elman demo                                                  see it learn in a minute and a half
-      elman train classifier --train mails.tsv --out models/mails
-      elman predict models/mails new.txt
-      elman VERB --help                                           each has examples
-    """
-
-
-for verb in (
-    demo,
-    train,
-    evaluate,
-    predict,
-    translate,
-    generate,
-    complete,
-    score,
-    inspect,
-    average,
-    compare,
-    bench,
-):
-    elman.add_command(verb)
+from signal import SIGINT, default_int_handler, getsignal, signal
+from types import FrameType
 
 
 def main() -> None:
-    """Errors a user can mend are one line on stderr and exit code 1; a wrong call is exit code 2."""
+    """Errors a user can mend are one line on stderr and exit code 1; a wrong call is 2, Ctrl-C 130."""
     # Read by torch when it is imported: large tensors get large pages, whose first use costs a
     # five-hundredth. A training step allocates them anew each time.
     os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
+    if usual := getsignal(SIGINT) is default_int_handler:
+        signal(SIGINT, _interrupt)
     try:
-        code = elman(standalone_mode=False)  # click returns what a verb exits with
-    except click.exceptions.Abort:
-        click.echo("stopped", err=True)
-        sys.exit(1)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except ElmanError as error:
-        click.echo(f"elman: {error}", err=True)
-        sys.exit(1)
+        from elman.cli.verbs import call
+
+        code = call()
+    finally:
+        if usual:
+            signal(SIGINT, default_int_handler)
     if code:
         sys.exit(code)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Ctrl-C: at once while modules are imported, where an exception may get lost; nothing is there to save."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            os.write(2, b"\nstopped\n")
+            os._exit(130)
+        frame = frame.f_back
+    raise KeyboardInterrupt

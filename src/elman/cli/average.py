@@ -11,9 +11,9 @@ from elman.cli.terminal import say
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-@click.command()
+@click.command(short_help="Write the mean of several models.")
 @click.argument("folders", nargs=-1, required=True, metavar="DIR DIR...", type=FOLDER)
-@click.option("--out", type=FOLDER, required=True, help="The model folder to write.")
+@click.option("--out", metavar="DIR", type=FOLDER, required=True, help="The model folder to write.")
 def average(folders: tuple[Path, ...], out: Path) -> None:
     """Write a model whose weights are the mean of those of several.
 

@@ -11,7 +11,10 @@ import click
 from elman.errors import ConfigError
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(
+    short_help="Run a measurement of the folder bench/ of a checkout.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
 @click.argument("name")
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
 def bench(name: str, options: tuple[str, ...]) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from elman.inspect.comparison import Result
 
 
-@click.command()
+@click.command(short_help="Train cells side by side: memory, little data, gradients.")
 @click.argument("cells", nargs=-1, metavar="[CELL]...")
 @click.option("--seed", default=0, show_default=True, help="For weights and examples.")
 @click.option(

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.language import adaptable, load, tell_if_too_short
+from elman.cli.folders import language_model, model_folder
+from elman.cli.language import adaptable, tell_if_too_short
 from elman.cli.terminal import on_device
 from elman.errors import ConfigError
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from elman.tasks.writing.predictor import Predictor
 
 
-@click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.command(short_help="Complete a word or say the next one; on a terminal as you type.")
+@model_folder
 @click.argument("text", required=False)
 @click.option(
     "-k", type=click.IntRange(min=1, max=64), default=5, show_default=True, help="So many."
@@ -54,7 +55,7 @@ def complete(
     typing = text is None and not as_json and sys.stdin.isatty() and sys.stdout.isatty()
     if typing and "dynamic" in ways and not options["running"]:
         raise ConfigError("--dynamic learns from the lines before this one; say --running, too")
-    model = load(folder, device)
+    model = language_model(folder, device)
     completer = (RunningCompleter if options["running"] else Completer)(model, k, ways)
     if typing:
         from elman.cli.typing_line import type_along

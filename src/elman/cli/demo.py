@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.terminal import say, table
+from elman.cli.terminal import INTERRUPTED, say, table
 
 if TYPE_CHECKING:
     from elman.demo import Demo
@@ -21,12 +21,14 @@ NAMES = ("seq2seq", "lm", "classifier", "tagger")
 @click.argument("task", type=click.Choice(NAMES), default="seq2seq")
 @click.option(
     "--out",
+    metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
     help="The model folder to write.  [default: models/demo-TASK]",
 )
 @click.option(
     "--minutes",
     type=click.FloatRange(min=0, min_open=True),
+    metavar="N",
     default=1.5,
     show_default=True,
     help="Train no longer than that, also where the machine is busy.",
@@ -69,7 +71,7 @@ def play(demo: Demo, task: str, out: Path) -> None:
     outcome = learn(build(demo.recipe(data)), out)
     if outcome is None:
         say(f"elman demo {task} begins again")
-        raise click.exceptions.Exit(1)
+        raise click.exceptions.Exit(INTERRUPTED)
     header, rows, caption = demo.results(outcome.model)
     click.echo()
     table(header, rows, caption=caption)

@@ -9,14 +9,15 @@ from typing import Any
 
 import click
 
+from elman.cli.folders import model_folder
 from elman.cli.language import adaptable
 from elman.cli.manner import SEARCH, Writing, writing
 from elman.cli.terminal import on_device
 
 
-@click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.argument("files", nargs=-1, required=True)
+@click.command(short_help="Score a model on a file.")
+@model_folder
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @click.option(
     "--text",
     metavar="COLUMN",
@@ -44,7 +45,7 @@ def evaluate(
 ) -> None:
     """Score a model on examples that have the right answers, or a language model on text.
 
-    FILES are read as in training: one file, or one of texts and one of labels, tags or targets; a
+    Files are read as in training: one file, or one of texts and one of labels, tags or targets; a
     translation may have several targets, a file each.
 
     \b

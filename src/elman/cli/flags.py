@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 
 class Flag(NamedTuple):
@@ -20,7 +21,7 @@ class Flag(NamedTuple):
     several: bool = False  # values: all words up to the next option (the command must be `Spread`)
 
     def option(self, name: str) -> Callable[[Any], Any]:
-        """For click, under this name."""
+        """For click, under this name; where the value is a file, shells complete it."""
         if self.type is bool:
             return click.option(name, _variable(name), is_flag=True, default=None, help=self.help)
         return click.option(
@@ -28,7 +29,7 @@ class Flag(NamedTuple):
             _variable(name),
             cls=Several if self.several else None,
             multiple=self.several,
-            type=self.type,
+            type=click.Path() if self.metavar.startswith("FILE") else self.type,
             metavar=self.metavar,
             help=self.help,
             required=self.required,
@@ -46,6 +47,11 @@ class Spread(click.Command):
         """``--train a b`` is read as ``--train a --train b``."""
         several = {o for p in self.params if isinstance(p, Several) for o in p.opts}
         return super().parse_args(context, list(_spread(arguments, several)))
+
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
+        """A further word, which is no option, is a further file."""
+        further = [] if incomplete.startswith("-") else [CompletionItem(incomplete, type="file")]
+        return further + super().shell_complete(context, incomplete)
 
 
 def _spread(arguments: list[str], several: set[str]) -> Iterator[str]:
@@ -111,23 +117,23 @@ TRAINING = {
 
 
 def flagged(flags: dict[str, Flag]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command these flags; it is called with the recipe's data that they and --set make."""
+    """Give a command these flags, before those of the run; it is called with the data of a recipe."""
 
     def give(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
-        def gathered(how: Any, sets: tuple[str, ...], **values: Any) -> None:
+        def gathered(sets: tuple[str, ...], **values: Any) -> None:
             from elman.config import override
 
             data: dict[str, Any] = {}
             for name, flag in flags.items():
-                value = values[_variable(name)]
+                value = values.pop(_variable(name))
                 if flag.several and len(value) < 2:
                     value = next(iter(value), None)
                 if value is not None:
                     data = _put(data, flag.key.split("."), value)
             for text in sets:
                 data = override(data, text)
-            command(how, data)
+            command(data=data, **values)
 
         made: Callable[..., None] = gathered
         for name, flag in reversed(flags.items()):

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.language import adaptable, load, tell_if_too_short
+from elman.cli.folders import language_model, model_folder
+from elman.cli.language import adaptable, tell_if_too_short
 from elman.cli.terminal import on_device
 from elman.errors import ConfigError
 
@@ -23,8 +24,8 @@ _OF_SAMPLING = ("temperature", "top_k", "top_p", "min_p", "seed")
 _OF_BEAM = {"beam_factor": "factor", "alpha": "alpha"}
 
 
-@click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.command(short_help="Write texts by a language model.")
+@model_folder
 @click.option("--prompt", default="", help="What the text begins with; may end inside a word.")
 @click.option("--greedy", is_flag=True, help="Always the likeliest token.")
 @click.option("--sample", is_flag=True, help="Draw each token (default).")
@@ -76,7 +77,7 @@ def generate(folder: Path, device: str, ways: dict[str, Any], **options: Any) ->
     names = ("max_tokens", "min_tokens", "max_seconds", "no_repeat", "banned", "stop")
     rules = Rules(**{name: options[name] for name in names})
     prompt, n = options["prompt"], options["n"]
-    model = _adapted(load(folder, device), prompt, rules.max_tokens, ways)
+    model = _adapted(language_model(folder, device), prompt, rules.max_tokens, ways)
     if isinstance(how, Beam) and options["traced"]:
         texts = _traced(model, prompt, how, rules)
     elif n == 1 and not isinstance(how, Beam) and not options["as_json"] and sys.stdout.isatty():

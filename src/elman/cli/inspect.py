@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
+from elman.cli.folders import model_folder
 
-@click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+
+@click.command(short_help="Say what a model is, and what it does as it reads.")
+@model_folder
 @click.option("--text", help="Look at the model while it reads this: gates, saliency, surprise.")
 @click.option(
     "--word",
@@ -20,6 +22,7 @@ import click
 @click.option(
     "--exposure",
     multiple=True,
+    type=click.Path(),
     metavar="FILE",
     help="Measure exposure bias on these examples: of models that read what they wrote.",
 )

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from elman.cli.terminal import say
 from elman.errors import ConfigError
-
-if TYPE_CHECKING:
-    from elman.tasks.writing.predictor import Predictor
-
-
-def load(folder: Path, device: str) -> Predictor:
-    """The language model in a folder."""
-    from elman import artifact
-    from elman.errors import ModelError
-    from elman.tasks.writing.predictor import Predictor
-
-    model: object = artifact.load(folder, device=device)
-    if not isinstance(model, Predictor):
-        kind = type(model).__name__.lower()
-        raise ModelError(f"{folder} holds a {kind}; this verb is for language models")
-    return model
 
 
 def adaptable(command: Callable[..., None]) -> Callable[..., None]:

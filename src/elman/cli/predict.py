@@ -10,19 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from elman.cli.folders import model_folder, refuse, text_file
 from elman.cli.manner import ANSWERS, Writing, writing
 from elman.cli.streaming import chunks
-from elman.cli.terminal import on_device
+from elman.cli.terminal import on_device, say
 
 if TYPE_CHECKING:
     from elman.tasks.classifier import Classifier
 
 CHUNK = 512  # lines that are answered together
+TABLES = (".tsv", ".csv", ".jsonl")
 
 
-@click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.argument("file", default="-")
+@click.command(short_help="Answer each line of a text: a label, tags or a text.")
+@model_folder
+@text_file
 @writing(ANSWERS)
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line, with probabilities.")
 @click.option(
@@ -59,20 +61,21 @@ def predict(
     from elman import artifact
     from elman.cli.tagging import tag_file
     from elman.cli.translate import answer
-    from elman.errors import ConfigError, ModelError
+    from elman.errors import ConfigError
     from elman.tasks.seq2seq import Seq2Seq
     from elman.tasks.tagger import Tagger
+    from elman.text.files import ending
     from elman.text.lines import lines
 
     task = artifact.read_config(folder)["task"]
     if task == "lm":
-        raise ModelError(
-            f"{folder} holds a language model: elman generate, complete and score use it"
-        )
+        raise refuse(folder, task)
     if task != "seq2seq":
         writing.refuse(task, but="n_best")
     if task != "tagger" and format:
         raise ConfigError(f"--format is for taggers: a {task} reads lines of text")
+    if task != "tagger" and ending(file) in TABLES:
+        say(f"{file} is read as a text a line; it is elman evaluate that reads tables")
     model: Any = artifact.load(folder, device=device)
     texts = chunks((line for _, line in lines(file, encoding=encoding)), file, CHUNK)
     if isinstance(model, Tagger):

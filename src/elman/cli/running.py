@@ -6,16 +6,25 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.terminal import on_device
+from elman.cli.terminal import INTERRUPTED, on_device
 
 if TYPE_CHECKING:
     from elman.learning.recipe import Recipe
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
+
+NEXT = {
+    "classifier": 'echo "a text of yours" | elman predict {} --top 3',
+    "tagger": 'echo "A sentence of yours." | elman predict {} --format raw',
+    "lm": 'elman generate {} --prompt "a beginning of yours"',
+    "seq2seq": 'echo "a text of yours" | elman translate {} --n-best 3',
+}
+"""By task, what to type when a model is there."""
 
 
 @dataclass(frozen=True)
@@ -39,29 +48,36 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         command(how, **options)
 
     made: Callable[..., None] = gathered
-    for option in (
-        click.option("--out", type=FOLDER, required=True, help="The model folder to write."),
+    options = (
+        click.option(
+            "--out", type=FOLDER, metavar="DIR", required=True, help="The model folder to write."
+        ),
         click.option(
             "--set",
             "sets",
             multiple=True,
             metavar="KEY=VALUE",
-            help="Any key of a recipe, such as training.clip=5.",
+            help="Any key of a recipe, such as training.clip=5; a model's config.json has them all.",
         ),
         click.option(
             "--seeds",
             type=click.IntRange(min=1),
+            metavar="N",
+            help="Train N times, with seeds 0, 1, …; report mean and spread.",
             default=1,
-            show_default=True,
-            help="Train so many times, with seeds 0, 1, …; report mean and spread.",
         ),
         click.option(
             "--resume", is_flag=True, help="Go on where an interrupted run in --out stopped."
         ),
         on_device,
-        click.option("--init", type=FOLDER, help="Start from the model in this folder."),
-        click.option("--threads", default=0, help="CPU threads; 0: as many as there are cores."),
-    ):
+        click.option(
+            "--init", type=FOLDER, metavar="DIR", help="Start from the model in this folder."
+        ),
+        click.option(
+            "--threads", metavar="N", default=0, help="CPU threads.  [default: one for each core]"
+        ),
+    )
+    for option in reversed(options):
         made = option(made)
     return made
 
@@ -89,12 +105,14 @@ def run(recipe: Recipe, how: How) -> None:
         if outcome is None:
             if leads():
                 say("go on with the same command and --resume")
-            raise click.exceptions.Exit(1)
+            raise click.exceptions.Exit(INTERRUPTED)
         results.append(outcome.metrics)
         if leads():
             say(f"model: {folder}")
     if leads():
         _report(results)
+        if how.seeds == 1:
+            say(f"next: {NEXT[recipe.task].format(quote(str(how.out)))}")
 
 
 def _report(results: list[dict[str, Any]]) -> None:

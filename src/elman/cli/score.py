@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
-from itertools import islice, tee
+from itertools import chain, tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.language import adaptable, load, tell_if_too_short
+from elman.cli.folders import language_model, model_folder, text_file
+from elman.cli.language import adaptable, tell_if_too_short
 from elman.cli.shades import by_surprise, show_tokens
+from elman.cli.streaming import chunks
 from elman.cli.terminal import on_device, say
 
 if TYPE_CHECKING:
-    from elman.tasks.writing.predictor import Predictor
     from elman.tasks.writing.scoring import Score
 
+CHUNK = 256  # lines that are scored together
 
-@click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.argument("file", default="-")
+
+@click.command(short_help="Print how likely each line of a text is.")
+@model_folder
+@text_file
 @click.option(
     "--by-token",
     is_flag=True,
@@ -49,14 +51,22 @@ def score(folder: Path, file: str, device: str, ways: dict[str, Any], **options:
       echo "the cat sat" | elman score models/lm --by-token
       elman score models/lm chapter.txt --running --cache --dynamic
     """
+    from elman.tasks.writing import scoring
     from elman.tasks.writing.spelled import in_words
     from elman.text.lines import lines
 
-    model = load(folder, device)
+    model = language_model(folder, device)
     texts, again = tee(line for _, line in lines(file, encoding=options["encoding"]))
     blank = " " if in_words(model.codec) else ""
     total, tokens, longest = 0.0, 0, 0
-    for text, found in zip(again, _scores(model, texts, options["running"], ways), strict=True):
+    scores = (
+        scoring.running(model, texts, **ways)
+        if options["running"]
+        else chain.from_iterable(
+            scoring.scores(model, some, **ways) for some in chunks(texts, file, CHUNK)
+        )
+    )
+    for text, found in zip(again, scores, strict=True):
         total, tokens = total + found.log_probability, tokens + len(found.tokens)
         longest = max(longest, len(found.tokens))
         if options["as_json"]:
@@ -68,16 +78,6 @@ def score(folder: Path, file: str, device: str, ways: dict[str, Any], **options:
     if tokens and not options["as_json"]:
         say(f"{tokens} tokens, perplexity {math.exp(-total / tokens):.4f}")
         tell_if_too_short(ways, tokens if options["running"] else longest)
-
-
-def _scores(
-    model: Predictor, texts: Iterable[str], running: bool, ways: dict[str, Any]
-) -> Iterator[Score]:
-    from elman.tasks.writing import scoring
-
-    if running:
-        return scoring.running(model, texts, **ways)
-    return (one for some in _chunks(texts, 256) for one in scoring.scores(model, some, **ways))
 
 
 def _plain(text: str, found: Score) -> dict[str, object]:
@@ -94,9 +94,3 @@ def _show(found: Score, blank: str) -> None:
     """The tokens of a line by their surprise, with a blank between words."""
     pairs = [(token, -nats) for token, nats in zip(found.tokens, found.log_probs, strict=True)]
     show_tokens(pairs, by_surprise, blank=blank)
-
-
-def _chunks(stream: Iterable[str], size: int) -> Iterator[list[str]]:
-    iterator = iter(stream)
-    while chunk := list(islice(iterator, size)):
-        yield chunk

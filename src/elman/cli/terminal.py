@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
+
 def _usable(context: click.Context, parameter: click.Parameter, device: str) -> str:
-    if device == "cuda":
+    if device == "cuda" and not context.resilient_parsing:
         import torch
 
         if not torch.cuda.is_available():

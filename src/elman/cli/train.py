@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from elman.cli.completion import Verbs, recipes
 from elman.cli.flags import FILES, PAIRS, TRAINING, WORDS, Flag, Spread, flagged
 from elman.cli.running import How, run, run_options
 
 
-class Train(click.Group):
+class Train(Verbs):
     """A group in which a file RECIPE.toml is a command too."""
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
@@ -18,8 +20,11 @@ class Train(click.Group):
             return _recipe_command(name)
         return super().get_command(context, name)
 
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
+        return super().shell_complete(context, incomplete) + recipes(incomplete)
 
-@click.group(cls=Train, subcommand_metavar="TASK|RECIPE.toml [OPTIONS]")
+
+@click.group(cls=Train, subcommand_metavar="TASK|RECIPE.toml ...")
 def train() -> None:
     """Train a model: a task on your own file, or a recipe.
 
@@ -34,8 +39,7 @@ def train() -> None:
     """
 
 
-@train.command()
-@run_options
+@train.command(options_metavar="--train FILE --out DIR [OPTIONS]")
 @flagged(
     {
         "--train": Flag(
@@ -49,6 +53,7 @@ def train() -> None:
         **TRAINING,
     }
 )
+@run_options
 def classifier(how: How, data: dict[str, Any]) -> None:
     """Train a text classifier.
 
@@ -65,8 +70,7 @@ def classifier(how: How, data: dict[str, Any]) -> None:
     run(build({"task": "classifier"} | data), how)
 
 
-@train.command()
-@run_options
+@train.command(options_metavar="--train FILE --out DIR [OPTIONS]")
 @flagged(
     {
         "--train": Flag("data.train", "CoNLL-U, or CoNLL columns.", "FILE", required=True),
@@ -82,6 +86,7 @@ def classifier(how: How, data: dict[str, Any]) -> None:
         **TRAINING,
     }
 )
+@run_options
 def tagger(how: How, data: dict[str, Any]) -> None:
     """Train a tagger: parts of speech, chunks, entities, slots.
 
@@ -98,8 +103,7 @@ def tagger(how: How, data: dict[str, Any]) -> None:
     run(build({"task": "tagger"} | data), how)
 
 
-@train.command()
-@run_options
+@train.command(options_metavar="--train FILE --out DIR [OPTIONS]")
 @flagged(
     {
         "--train": Flag("data.train", "Text, one line after the other.", "FILE", required=True),
@@ -115,6 +119,7 @@ def tagger(how: How, data: dict[str, Any]) -> None:
         "--steps": Flag("data.steps", "Tokens of a window, through which gradients go.", "N", int),
     }
 )
+@run_options
 def lm(how: How, data: dict[str, Any]) -> None:
     """Train a language model: what comes next in a text.
 
@@ -131,8 +136,11 @@ def lm(how: How, data: dict[str, Any]) -> None:
     run(build({"task": "lm"} | data), how)
 
 
-@train.command(cls=Spread)
-@run_options
+@train.command(
+    cls=Spread,
+    options_metavar="--train FILE [FILE] --out DIR [OPTIONS]",
+    short_help="Train a sequence-to-sequence model: any text for a text.",
+)
 @flagged(
     {
         **PAIRS,
@@ -148,6 +156,7 @@ def lm(how: How, data: dict[str, Any]) -> None:
         **TRAINING,
     }
 )
+@run_options
 def seq2seq(how: How, data: dict[str, Any]) -> None:
     """Train a sequence-to-sequence model: translation, spelling to sound, any text for a text.
 
@@ -167,10 +176,18 @@ def seq2seq(how: How, data: dict[str, Any]) -> None:
 
 
 def _recipe_command(path: str) -> click.Command:
-    @click.command(name=path)
+    @click.command(name=path, options_metavar="--out DIR [OPTIONS]")
     @run_options
     def recipe(how: How, sets: tuple[str, ...]) -> None:
-        """Train by a recipe."""
+        """Train by a recipe: a file that says the task, the data and all settings that are not the default.
+
+        Folders of data named in it are looked for under the one that ELMAN_DATA names.
+
+        \b
+        Examples:
+          elman train recipes/trec.toml --out models/trec --set model.hidden=256
+          elman train recipes/trec.toml --out models/trec --seeds 3
+        """
         from elman.learning.recipe import read
 
         run(read(path, sets), how)

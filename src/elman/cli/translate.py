@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.manner import ANSWERS, Writing, load, writing
+from elman.cli.folders import model_folder, text_file, translator
+from elman.cli.manner import ANSWERS, Writing, writing
 from elman.cli.streaming import chunks
 from elman.cli.terminal import on_device, say
 from elman.errors import ConfigError
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 CHUNK = 512  # lines that are answered together
 
 
-@click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.argument("file", default="-")
+@click.command(short_help="Answer each line by a sequence-to-sequence model.")
+@model_folder
+@text_file
 @writing(ANSWERS)
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line, with all numbers.")
 @click.option("--encoding", default="utf-8", show_default=True)
@@ -44,7 +45,7 @@ def translate(
     """
     from elman.text.lines import lines
 
-    model = load(folder, device)
+    model = translator(folder, device)
     texts = chunks((line for _, line in lines(file, encoding=encoding)), file, CHUNK)
     answer(model, texts, writing, as_json=as_json, device=device)
 

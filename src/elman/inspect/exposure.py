@@ -65,7 +65,7 @@ def exposure(model: Generative[Any], batches: Iterable[Any], own: int = 8) -> Ex
     forced, free, after = _Sums(), _Sums(), _Sums()
     sequences = 0
     for batch in batches:
-        gold = model.gold(batch)
+        gold = trimmed(model.gold(batch))
         sequences += len(gold.tokens)
         costs, guesses = _forced(model, batch, gold)
         forced.add(costs, _judged(model.aligned, before(gold.tokens), guesses, gold), gold.mask)
@@ -76,6 +76,12 @@ def exposure(model: Generative[Any], batches: Iterable[Any], own: int = 8) -> Ex
             after.add(*_excess(model, batch, gold, costs, (cut, own)))
     excess = after.running()
     return Exposure(forced.running(), free.running(), excess.nats[1:], excess.counts[1:], sequences)
+
+
+def trimmed(gold: Sequences) -> Sequences:
+    """Without the columns behind the end of the longest: the last window of a text may have such."""
+    longest = int(gold.mask.sum(1).max())
+    return Sequences(*(part[:, :longest] for part in gold))
 
 
 def _forced(

@@ -19,12 +19,17 @@ def draw_exposure(found: Exposure, path: Path) -> None:
         costs.plot(places, run.nats[some], marker=".", label=name)
         rights.plot(places, 100 * run.right[some], marker=".", label=name)
     costs.set(title="What a token costs", xlabel="position", ylabel="-log p, nats")
-    rights.set(title="Right tokens", xlabel="position", ylabel="%")
+    rights.set(title="Right tokens", xlabel="position", ylabel="right, %")
     steps = range(1, len(found.excess) + 1)
     after.bar(steps, found.excess, color="C3", label="each step")
     after.plot(steps, found.accumulated, color="black", marker=".", label="accumulated")
-    after.set(title="Error after k own tokens", xlabel="k", ylabel="nats more than after gold")
+    after.set(
+        title="What a token costs after k own ones",
+        xlabel="k, own tokens read before",
+        ylabel="nats more than after gold",
+    )
     for ax in (costs, rights, after):
         ax.legend(fontsize=8)
         ax.grid(alpha=0.3)
+        ax.xaxis.get_major_locator().set_params(integer=True)
     save(fig, path)

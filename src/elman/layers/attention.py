@@ -47,8 +47,7 @@ class Attention(nn.Module):
         """Query b looks at row b of the memory, or at row ``rows[b]``: beams share a source."""
         if rows is None:
             return self._attend(query, memory)
-        # Copies are cheap where they are few, or where counting would make a device wait.
-        if len(rows) <= len(memory.mask) or query.device.type != "cpu":
+        if not len(rows) or query.device.type != "cpu":  # counting would make a device wait
             return self._attend(query, Memory(*pick(memory, rows)))
         return self._together(query, memory, rows)
 
@@ -62,24 +61,27 @@ class Attention(nn.Module):
 
     def _together(self, query: Tensor, memory: Memory, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Queries that share a row stand side by side like steps, so that their row is not copied."""
-        used, counts, place = _places(rows)
-        (_, steps, size), groups, most = query.shape, len(used), int(counts.max())
-        if groups * most > 2 * len(rows):  # mostly gaps
-            return self._attend(query, Memory(*pick(memory, rows)))
-        spread = query.new_zeros(groups * most, steps, size).index_copy(0, place, query)
-        whole = memory if groups == len(memory.mask) else Memory(*pick(memory, used))
-        sides = self._attend(spread.view(groups, most * steps, size), whole)
+        used, group, counts = torch.unique(rows, return_inverse=True, return_counts=True)
+        # Often a copy would cost more than looks that nobody asked for.
+        if 2 * len(used) > len(memory.mask):
+            group = rows
+        else:
+            memory = Memory(*pick(memory, used))
+        (_, steps, size), lines, most = query.shape, len(memory.mask), int(counts.max())
+        if lines * most > 4 * len(rows):  # mostly gaps
+            return self._attend(query, Memory(*pick(memory, group)))
+        place = group * most + _slots(group)
+        spread = query.new_zeros(lines * most, steps, size).index_copy(0, place, query)
+        sides = self._attend(spread.view(lines, most * steps, size), memory)
         context, weights = (
-            each.view(groups * most, steps, each.shape[-1]).index_select(0, place) for each in sides
+            each.view(lines * most, steps, each.shape[-1]).index_select(0, place) for each in sides
         )
         return context, weights
 
 
-def _places(rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The rows that occur, how often, and each query's place in a table of one line for each of them."""
-    used, group, counts = torch.unique(rows, return_inverse=True, return_counts=True)
+def _slots(group: Tensor) -> Tensor:
+    """How many of the same group stand before each."""
     order = group.argsort(stable=True)
-    first = (counts.cumsum(0) - counts)[group[order]]
-    slot = torch.empty_like(order)
-    slot[order] = torch.arange(len(rows)) - first
-    return used, counts, group * counts.max() + slot
+    ordered, slot = group[order], torch.empty_like(order)
+    slot[order] = torch.arange(len(order)) - torch.searchsorted(ordered, ordered)
+    return slot

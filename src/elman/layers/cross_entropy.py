@@ -42,7 +42,7 @@ def linear_cross_entropy(
     ``weights`` (N), such as a mask, say how much each counts; ``smoothing`` takes that share of probability
     from the target for all tokens alike. A product in halves (autocast) is summed in float32.
     """
-    if torch.is_grad_enabled() and len(W) > _SMALL and _by_rows(h):
+    if torch.is_grad_enabled() and by_rows(h, W):
         from elman.layers.cross_entropy_cuda import row_cross_entropy
 
         return row_cross_entropy(_product_input(h), W, b, targets, weights, smoothing)
@@ -70,6 +70,21 @@ def linear_nats(
     return nats
 
 
+@torch.no_grad()
+def known_nats(
+    h: Float[Tensor, "N D"],
+    W: Float[Tensor, "V D"],
+    b: Float[Tensor, " V"],
+    targets: Int[Tensor, " N"],
+) -> Float[Tensor, " N"]:
+    """The same as numbers to reckon with: nothing learns from them."""
+    if by_rows(h, W):
+        from elman.layers.cross_entropy_cuda import row_nats
+
+        return row_nats(_product_input(h), W, b, targets)
+    return linear_nats(h, W, b, targets)
+
+
 def weighted_mean(nats: Float[Tensor, "*N"], weights: Tensor | None = None) -> Float[Tensor, ""]:
     """Σ w nats / Σ w; without weights the plain mean."""
     if weights is None:
@@ -78,9 +93,13 @@ def weighted_mean(nats: Float[Tensor, "*N"], weights: Tensor | None = None) -> F
     return (nats * weights).sum() / weights.sum()
 
 
-def _by_rows(h: Tensor) -> bool:
-    """Triton comes with PyTorch wherever PyTorch was built for a GPU under Linux, and only there."""
-    return h.is_cuda and h.dtype != torch.float64 and find_spec("triton") is not None
+def by_rows(h: Tensor, W: Tensor) -> bool:
+    """Does `linear_cross_entropy` make its gradients on the way forward?
+
+    Triton comes with PyTorch wherever PyTorch was built for a GPU under Linux, and only there.
+    """
+    large = h.is_cuda and h.dtype != torch.float64 and len(W) > _SMALL
+    return large and find_spec("triton") is not None
 
 
 def _product_input(h: Tensor) -> Tensor:

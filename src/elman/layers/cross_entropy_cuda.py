@@ -39,6 +39,26 @@ def row_cross_entropy(
     return total / counted.sum()
 
 
+def row_nats(
+    h: Float[Tensor, "N D"],
+    W: Float[Tensor, "V D"],
+    b: Float[Tensor, " V"],
+    targets: Int[Tensor, " N"],
+) -> Float[Tensor, " N"]:
+    """What each target costs; nothing learns from it."""
+    rows = _aligned(W, h.dtype)
+    nats = h.new_empty(len(h), dtype=torch.float32)
+    none, one = torch.zeros_like(nats), nats.new_ones(())
+    with torch.autocast("cuda", enabled=False):
+        for here in _chunks(len(h), len(rows)):
+            z = h[here] @ rows.t()
+            _row_kernel[(len(z),)](
+                z, b, targets[here], none[here], one, nats[here], len(W), len(rows),
+                0.0, block=8192, num_warps=16,
+            )  # fmt: skip
+    return nats
+
+
 class _Rows(torch.autograd.Function):
     """Σ w nats. Products are in the precision of h, their sums in float32."""
 
@@ -52,8 +72,7 @@ class _Rows(torch.autograd.Function):
         weights: Tensor,
         smoothing: float,
     ) -> Tensor:
-        padding = -len(W) % _ALIGNED
-        rows = nn.functional.pad(W.to(h.dtype), (0, 0, 0, padding))
+        rows = _aligned(W, h.dtype)
         dh, nats = torch.empty_like(h, dtype=torch.float32), torch.empty_like(weights)
         dW, db = rows.new_zeros(rows.shape, dtype=torch.float32), b.new_zeros(len(rows))
         # Float16 has few small numbers: the heaviest row has weight 1 meanwhile.
@@ -79,6 +98,10 @@ class _Rows(torch.autograd.Function):
         scaled = gradient * scale
         dh, dW, db = (part.mul(scaled).to(t) for part, t in zip(parts, ctx.dtypes, strict=True))
         return dh, dW, db, None, None, None
+
+
+def _aligned(W: Tensor, dtype: torch.dtype) -> Tensor:
+    return nn.functional.pad(W.to(dtype), (0, 0, 0, -len(W) % _ALIGNED))
 
 
 def _chunks(count: int, width: int) -> list[slice]:

@@ -146,6 +146,13 @@ class Every(Decoder):
 class Attending(Decoder):
     """What all decoders with attention have."""
 
+    fed = False  # whether what the softmax read is read by the first layer at the next step
+
+    @property
+    def looks(self) -> int:
+        """The layer that reads what was found; where none does, as many as there are."""
+        return len(self.cells)
+
     def __init__(
         self,
         cells: Sequence[Formulaic],
@@ -179,6 +186,10 @@ class Between(Attending):
         if len(cells) < 2:
             raise ModelError("attention between layers needs two layers or more, there is one")
         super().__init__(cells, *rest, **parts)
+
+    @property
+    def looks(self) -> int:
+        return 1
 
     def read(self, session: Session, state: State, xs: Float[Tensor, "B T D"]) -> Reading:
         hs, first = _scan(session.cells[:1], state.cells[:1], xs)

@@ -64,6 +64,10 @@ class _Turn(NamedTuple):
 class Previous(Stepwise):
     """Attention scored with the state before, its finding read by the cells (Bahdanau et al. 2015)."""
 
+    @property
+    def looks(self) -> int:
+        return 0
+
     def _step(self, turn: _Turn, state: State, x: Tensor) -> tuple[State, Tensor, Tensor]:
         c, weights = self._found(turn, turn.output(state.cells))
         cells = turn.move(state.cells, x, c)
@@ -72,6 +76,8 @@ class Previous(Stepwise):
 
 class Feeding(Stepwise):
     """Attention scored with the state of now; what the softmax reads is fed back (Luong et al. 2015)."""
+
+    fed = True
 
     def open(self, encoding: Encoding) -> tuple[Session, State]:
         session, state = super().open(encoding)

@@ -11,7 +11,7 @@ from elman.objectives.baseline import Baseline, Trial
 from elman.objectives.costs import Cost
 from elman.objectives.objective import Objective
 from elman.objectives.risk import held
-from elman.objectives.sampling import Draw, Sampler, draw, rows_of
+from elman.objectives.sampling import Draw, Sampler, as_used, draw, rows_of
 from elman.shapes import Bool, Float, Tensor
 
 
@@ -20,7 +20,8 @@ class Reinforce(Objective):
     A_t = r(y) - b_t - β Σ_{s≥t} log p(y_s | …),  r = -cost.
 
     That is the gradient of the expected cost less β times the entropy of p(y | x), for any baseline b_t that
-    does not depend on y_t. (Exactly so without dropout: samples are written without it.)
+    does not depend on y_t. Samples are written and scored without dropout: what another net wrote is not
+    likely, and what is not likely and bad would be pushed down without end.
     """
 
     names = ("cost", "advantage")
@@ -60,7 +61,8 @@ def judged(
     copies = drawn.weights.shape[1]
     written, right = rows_of(given), rows_of(gold)
     beside = None if drawn.greedy is None else rows_of(drawn.greedy)
-    scored = model.score(batch, given, copies)
+    with as_used(model.net):
+        scored = model.score(batch, given, copies)
     rewards = -held(cost, model, written, right).flatten().to(scored.log_probs)
     if beside is None:
         return given, scored, rewards, None

@@ -9,7 +9,7 @@ import torch
 from elman.decoding.generative import Generative
 from elman.objectives.costs import Cost
 from elman.objectives.objective import Objective
-from elman.objectives.sampling import Sampler, distinct, draw, joined, rows_of
+from elman.objectives.sampling import Sampler, as_used, distinct, draw, joined, rows_of
 from elman.shapes import Bool, Float, Tensor
 
 
@@ -17,7 +17,7 @@ class MinimumRisk(Objective):
     """L = (1 - λ) mean over x of Σ_k Q(y_k) cost(y_k, gold) + λ MLE,  Q(y) = p(y | x)^α / Σ_k p(y_k | x)^α.
 
     The y_k are the different ones among ``samples`` sequences drawn from the model, and gold itself with
-    ``reference``. They are written without gradients and scored in one pass.
+    ``reference``. They are written without gradients and scored in one pass, both without dropout.
     """
 
     names = ("risk", "candidates")
@@ -45,7 +45,8 @@ class MinimumRisk(Objective):
         different = distinct(found, examples)
         written, right = rows_of(found), rows_of(gold)
         # Scored first: a GPU computes that while the CPU counts n-grams.
-        scores = model.score(batch, found, different.shape[1]).log_probs.sum(1)
+        with as_used(model.net):
+            scores = model.score(batch, found, different.shape[1]).log_probs.sum(1)
         costs = held(self.cost, model, written, right).to(scores)
         risk = expected(scores.view_as(different), costs, different, self.alpha).mean()
         self.note(risk, different.sum(1).float().mean())

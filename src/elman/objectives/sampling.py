@@ -40,7 +40,7 @@ def draw(
     The greedy sequence is written beside them in the same steps: it is a row of its own.
     """
     rows = copies + greedy
-    with writing(model.net):
+    with torch.no_grad(), as_used(model.net):
         begun = model.begin(batch, rows)
         policy: Policy = Sample(generator=dice(begun.start.device))
         if greedy:
@@ -75,13 +75,12 @@ class FirstGreedy:
 
 
 @contextmanager
-def writing(net: nn.Module) -> Iterator[None]:
-    """Within it the net writes as it would for a user."""
+def as_used(net: nn.Module) -> Iterator[None]:
+    """Within it the net is what a user has: without dropout."""
     was = net.training
     net.eval()
     try:
-        with torch.no_grad():
-            yield
+        yield
     finally:
         net.train(was)
 

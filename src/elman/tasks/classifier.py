@@ -199,7 +199,10 @@ class Classifier:
         """An untrained classifier that knows the words and labels of the examples."""
         labels = Labels.build(e.label for e in examples)
         if len(labels.items) < 2:
-            raise DataError(f"all examples have the label {labels.items[0]!r}: nothing to decide")
+            raise DataError(
+                f"all examples to train on have the label {labels.items[0]!r}: nothing to decide; "
+                "give examples of two labels or more"
+            )
         if len(labels.items) > max(100, len(examples) // 2):
             raise DataError(
                 f"{len(labels.items)} different labels in {len(examples)} examples: are text and "

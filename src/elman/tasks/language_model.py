@@ -16,7 +16,8 @@ from elman.shapes import Tensor
 from elman.tasks.language.cache import Cache
 from elman.tasks.language.data import Data, Encoded, encoded, in_newlines, learned
 from elman.tasks.language.dynamic import Dynamic
-from elman.tasks.language.network import Model, Network
+from elman.tasks.language.model import Model
+from elman.tasks.language.network import Network
 from elman.tasks.language.text import Text, read
 from elman.tasks.language.truncated import Batch, Truncated
 from elman.tasks.settings import Tokens
@@ -184,9 +185,11 @@ class LanguageModel(Verbs):
         """For the model card."""
         m = self.model
         sizes = "-".join(map(str, m.widths))
+        cell = f"{m.cell} after {m.rounds} rounds of gating" if m.rounds else m.cell
         about = [
             f"tokens: {len(self.codec.items):,}, {self.net.embed.output_size} features each",
-            f"network: {m.cell}, layers of {sizes} units, {'tied ' * m.tied}{m.softmax} softmax",
+            f"network: {cell}, layers of {sizes} units, {'tied ' * m.tied}{m.softmax} softmax"
+            + f", {m.mixtures} of them mixed" * (m.mixtures > 1),
         ]
         return "A language model", 'perplexity(["some text"])', about
 

@@ -20,11 +20,12 @@ from elman.tasks.translation.data import Example as Example
 from elman.tasks.translation.data import PairTokens as PairTokens
 from elman.tasks.translation.data import Row
 from elman.tasks.translation.data import read as read
-from elman.tasks.translation.likelihood import forced, loss, nats, stepping
+from elman.tasks.translation.likelihood import forced, loss, nats
 from elman.tasks.translation.model import ATTENDING
 from elman.tasks.translation.model import Model as Model
 from elman.tasks.translation.network import Network
 from elman.tasks.translation.sides import Sides, Written, spelled
+from elman.tasks.translation.steps import Steps
 from elman.tasks.translation.writing import Batch, Manner, chunks, write
 from elman.text.batching import pad
 from elman.text.codec import Codec, TokenCodec
@@ -203,10 +204,11 @@ class Seq2Seq:
         for model in models:
             if model.net.training:
                 model.net.eval()
+        writers = [Steps(model.net, manner.precision) for model in models]
         for some in chunks([len(rows[i].source) for i in some_rows]):
             chosen = [some_rows[i] for i in some]
             batch = self.batch([rows[i] for i in chosen])
-            steps = [stepping(model.net, batch) for model in models]
+            steps = [begin(batch) for begin in writers]
             found = write(steps, batch, manner, self._reader([rows[i] for i in chosen]))
             for i, best in zip(chosen, found, strict=True):
                 answers[i] = [self._translation(rows[i], one, manner.stop) for one in best]

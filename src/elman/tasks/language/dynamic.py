@@ -29,11 +29,11 @@ from elman.tasks.writing.predictor import Reader
 class Dynamic:
     """How fast the weights follow, and how strongly they are drawn back."""
 
-    rate: float = 2e-3  # η
-    decay: float = 0.02  # λ
+    rate: float = 1e-3  # η
+    decay: float = 0.005  # λ
     epsilon: float = 1e-3  # ε
-    steps: int = 5  # tokens of a stretch
-    warm: int = 50  # stretches that only tell m
+    steps: int = 20  # tokens of a stretch
+    warm: int = 10  # stretches that only tell m
 
     def __post_init__(self) -> None:
         if self.steps < 1:
@@ -95,14 +95,16 @@ class Adaptation:
     @torch.no_grad()
     def _change(self, gradients: list[Tensor]) -> None:
         self.seen += 1
-        torch._foreach_lerp_(self.squares, torch._foreach_mul(gradients, gradients), 1 / self.seen)
+        torch._foreach_mul_(self.squares, 1 - 1 / self.seen)
+        torch._foreach_addcmul_(self.squares, gradients, gradients, 1 / self.seen)
         if self.seen <= self.how.warm:
             return
         roots = torch._foreach_sqrt(self.squares)
         total = torch.stack([root.sum() for root in roots]).sum().clamp(min=1e-30)
         mean = total / sum(root.numel() for root in roots)
-        away = torch._foreach_sub(self.trained, self.weights)
-        moves = torch._foreach_div(gradients, torch._foreach_add(roots, self.how.epsilon))
-        torch._foreach_add_(self.weights, moves, alpha=-self.how.rate)
-        for p, root, back in zip(self.weights, roots, away, strict=True):
-            p.add_(back * (root * (self.how.decay / mean)).clamp_(max=1.0))
+        scales = torch._foreach_add(roots, self.how.epsilon)
+        back = roots  # in their memory: most of the time goes into reading and writing
+        torch._foreach_mul_(back, self.how.decay / mean)
+        torch._foreach_clamp_max_(back, 1.0)
+        torch._foreach_lerp_(self.weights, self.trained, back)
+        torch._foreach_addcdiv_(self.weights, gradients, scales, -self.how.rate)

@@ -2,67 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import torch
 from torch import nn
 from torch.nn.functional import dropout
 
-from elman.cells import Cell, Dropout, WeightDrop, named
-from elman.errors import ConfigError
+from elman.cells import Cell, Dropout, Mogrifier, WeightDrop, named
 from elman.layers.adaptive import AdaptiveSoftmax
 from elman.layers.dropout import SequenceDropout
 from elman.layers.embedding import Embedding, Pretrained, PretrainedEmbedding
+from elman.layers.mixture import Mixture
 from elman.layers.rnn import RNN, Layers
 from elman.layers.softmax import Output, Softmax
 from elman.shapes import Bool, Float, Int, Tensor
-from elman.tasks.settings import positive, share
-
-
-@dataclass(frozen=True)
-class Model:
-    """The network and how it is kept from learning by heart; the dropouts are those of Merity et al. 2018."""
-
-    cell: str = "lstm"
-    hidden: int = 256  # units of a layer
-    layers: int = 2
-    last: int = 0  # units of the last layer, where it is another size; 0: hidden
-    embedding: int = 256  # features of a token
-    vectors: str = ""  # a file of pretrained ones, whose size takes its place
-    frozen: bool = False  # leave those as they are
-    tied: bool = True  # the softmax has the embedding's rows
-    softmax: Literal["full", "adaptive"] = "full"
-    cutoffs: tuple[int, ...] = ()  # first ids of adaptive's clusters; none: at 1/16 and 1/4 of all
-    dropout: float = 0.3  # of the last layer's outputs
-    input_dropout: float | None = None  # of the first layer's inputs; none: as dropout
-    layer_dropout: float | None = None  # between layers; none: as dropout
-    word_dropout: float = 0.0  # of whole tokens' embeddings
-    weight_drop: float = 0.0  # of the entries of recurrent matrices
-    alpha: float = 0.0  # how much large outputs cost: α mean(h²)
-    beta: float = 0.0  # how much sudden changes cost: β mean((h_t - h_{t-1})²)
-
-    def __post_init__(self) -> None:
-        named(self.cell)
-        for name in ("hidden", "layers", "embedding"):
-            positive(name, getattr(self, name))
-        for name in ("dropout", "input_dropout", "layer_dropout", "word_dropout", "weight_drop"):
-            share(name, getattr(self, name) or 0.0)
-        for name in ("last", "alpha", "beta"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"{name} is {getattr(self, name)}; it must be at least 0")
-        if self.frozen and not self.vectors:
-            raise ConfigError("frozen is true, but there are no vectors to leave as they are")
-        if self.tied and (self.frozen or self.softmax == "adaptive"):
-            what = "frozen vectors" if self.frozen else "an adaptive softmax"
-            raise ConfigError(f"tied is true, which is not for {what}; set it to false")
-        if self.cutoffs and self.softmax != "adaptive":
-            raise ConfigError("cutoffs are given, but softmax is not 'adaptive'")
-
-    @property
-    def widths(self) -> list[int]:
-        """Units of each layer."""
-        return [self.hidden] * (self.layers - 1) + [self.last or self.hidden]
+from elman.tasks.language.model import Model
 
 
 class Network(nn.Module):
@@ -83,16 +37,11 @@ class Network(nn.Module):
         cells: list[Cell[Any]] = []
         size = self.embed.output_size
         for width in model.widths:
-            cells.append(WeightDrop(named(model.cell)(size, width), model.weight_drop))
+            cells.append(_cell(model, size, width))
             size = cells[-1].output_size
         below = [RNN(Dropout(cell, between)) for cell in cells[:-1]]
         self.layers = Layers([*below, RNN(cells[-1])])
-        if model.softmax == "adaptive":
-            cutoffs = model.cutoffs or (max(1, vocabulary // 16), max(2, vocabulary // 4))
-            self.output = AdaptiveSoftmax(size, vocabulary, cutoffs)
-        else:
-            tied = self.embed if model.tied and isinstance(self.embed, Embedding) else None
-            self.output = Softmax(size, vocabulary, tied)
+        self.output = _output(model, size, vocabulary, self.embed)
 
     def begin(self, rows: int, like: Tensor | None = None) -> Any:
         """The state before a text, for so many texts: zero, by default where the weights are."""
@@ -121,6 +70,24 @@ class Network(nn.Module):
         """The logits after each token of whole texts."""
         _, hs = self.read(self.begin(len(ids)), ids)
         return self.output.logits(hs)
+
+
+def _cell(model: Model, size: int, width: int) -> Cell[Any]:
+    plain = WeightDrop(named(model.cell)(size, width), model.weight_drop)
+    return Mogrifier(plain, rounds=model.rounds, rank=model.rank) if model.rounds else plain
+
+
+def _output(
+    model: Model, size: int, vocabulary: int, embed: Embedding | PretrainedEmbedding
+) -> AdaptiveSoftmax | Mixture | Softmax:
+    if model.softmax == "adaptive":
+        cutoffs = model.cutoffs or (max(1, vocabulary // 16), max(2, vocabulary // 4))
+        return AdaptiveSoftmax(size, vocabulary, cutoffs)
+    tied = embed if model.tied and isinstance(embed, Embedding) else None
+    if model.mixtures == 1:
+        return Softmax(size, vocabulary, tied)
+    count, dropped = model.mixtures, model.mixture_dropout
+    return Mixture(size, vocabulary, tied, count=count, dropout=dropped)
 
 
 def _embedding(

@@ -7,7 +7,8 @@ from typing import Any
 
 from elman.layers.cross_entropy import weighted_mean
 from elman.shapes import Bool, Float, Int, Tensor
-from elman.tasks.language.network import Model, Network
+from elman.tasks.language.model import Model
+from elman.tasks.language.network import Network
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from elman.errors import ConfigError
 from elman.shapes import Bool, Int, Tensor
 from elman.text.vocab import BOS, EOS
 
+PRECISIONS = ("float32", "bfloat16")
 _ROWS, _CELLS = 64, 8192  # the most sources at a time, and the most tokens of them
 
 
@@ -52,12 +53,17 @@ class Manner:
     longest: int = 256  # tokens; a source of n tokens is answered by 2n + 10 at most
     no_repeat: int = 0  # no n tokens twice in an answer; 0: as may be
     stop: tuple[str, ...] = ()  # end at any of these strings, too
+    precision: str = "float32"  # of weights and states; bfloat16 rounds them to 8 bits
 
     def __post_init__(self) -> None:
         if self.longest < 1:
             raise ConfigError(f"longest is {self.longest}; it must be at least 1")
         if self.no_repeat < 0:
             raise ConfigError(f"no_repeat is {self.no_repeat}; it must be at least 0")
+        if self.precision not in PRECISIONS:
+            raise ConfigError(
+                f"precision is {self.precision!r}; it must be {' or '.join(PRECISIONS)}"
+            )
         self.search()
 
     def search(self) -> Beam:

@@ -1,0 +1,132 @@
+"""A mixture of softmaxes: a state may speak of several contexts at once (Yang et al. 2018)."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.nn.functional import dropout
+
+from elman.errors import ModelError
+from elman.layers.cross_entropy import (
+    by_rows,
+    known_nats,
+    linear_cross_entropy,
+    linear_nats,
+    weighted_mean,
+)
+from elman.layers.embedding import Embedding
+from elman.layers.softmax import Softmax
+from elman.shapes import Float, Int, Tensor
+
+
+class Mixture(nn.Module):
+    """p = Σ_k π_k softmax(W v_k + b),    v_k = tanh(V_k h + c_k),    π = softmax(M h)
+
+    The log-probabilities of one softmax are no richer than W h; those of a mixture have no such bound. W is
+    tied as that of a `Softmax`, and has one row a token. ``dropout`` is that of the v_k, in training.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        vocabulary: int,
+        tied: Embedding | None = None,
+        *,
+        count: int,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if count < 2:
+            raise ModelError(f"a mixture has at least 2 softmaxes, not {count}")
+        width = tied.output_size if tied else size
+        self.count, self.dropout = count, dropout
+        self.softmax = Softmax(width, vocabulary, tied)
+        self.V = nn.Linear(size, count * width)
+        self.M = nn.Linear(size, count, bias=False)
+
+    def logits(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
+        return self.log_probabilities(h)
+
+    def log_probabilities(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
+        each = self.vectors(h).unbind(-2)
+        total, *shares = self.log_shares(h)[..., None].unbind(-2)
+        # One softmax after the other: never more than two matrices as large as what is returned.
+        total = total + self.softmax.log_probabilities(each[0])
+        for share, v in zip(shares, each[1:], strict=True):
+            total = torch.logaddexp(total, share + self.softmax.log_probabilities(v))
+        return total
+
+    def nats(self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> Float[Tensor, "*N"]:
+        return mixed_nats(
+            self.vectors(h).flatten(end_dim=-3),
+            self.log_shares(h).flatten(end_dim=-2),
+            self.softmax.W,
+            self.softmax.b,
+            targets.flatten(),
+        ).view(targets.shape)
+
+    def loss(
+        self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"], weights: Tensor | None = None
+    ) -> Float[Tensor, ""]:
+        if not (torch.is_grad_enabled() and by_rows(h, self.softmax.W)):
+            return weighted_mean(self.nats(h, targets), weights)
+        return mixed_cross_entropy(
+            self.vectors(h).flatten(end_dim=-3),
+            self.log_shares(h).flatten(end_dim=-2),
+            self.softmax.W,
+            self.softmax.b,
+            targets.flatten(),
+            None if weights is None else weights.flatten(),
+        )
+
+    def vectors(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N K E"]:
+        """What each softmax sees."""
+        v = torch.tanh(self.V(h))
+        return dropout(v.view(*h.shape[:-1], self.count, -1), self.dropout, self.training)
+
+    def log_shares(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N K"]:
+        """log π: how much each softmax has to say, summed in float32 or better."""
+        scores: Tensor = self.M(h)
+        return scores.to(torch.promote_types(scores.dtype, torch.float32)).log_softmax(-1)
+
+
+def mixed_nats(
+    v: Float[Tensor, "N K E"],
+    log_shares: Float[Tensor, "N K"],
+    W: Float[Tensor, "V E"],
+    b: Float[Tensor, " V"],
+    targets: Int[Tensor, " N"],
+) -> Float[Tensor, " N"]:
+    """-log Σ_k π_k p_k(target): what it costs each softmax, in chunks of its logits, then the mixture."""
+    each = linear_nats(v.flatten(0, 1), W, b, _repeated(targets, v))
+    return -(log_shares - each.view(log_shares.shape)).logsumexp(-1)
+
+
+def mixed_cross_entropy(
+    v: Float[Tensor, "N K E"],
+    log_shares: Float[Tensor, "N K"],
+    W: Float[Tensor, "V E"],
+    b: Float[Tensor, " V"],
+    targets: Int[Tensor, " N"],
+    weights: Tensor | None,
+) -> Float[Tensor, ""]:
+    """The weighted mean of `mixed_nats`, by a cross-entropy that must know each row's weight beforehand.
+
+    With the softmaxes' shares r in what the target got, r_k = π_k p_k / Σ_j π_j p_j, held still,
+
+        ∇ -log Σ_k π_k p_k = Σ_k r_k ∇ (-log π_k - log p_k)
+
+    so the logits are computed once for r, and once for a plain cross-entropy weighted with it.
+    """
+    rows, repeated = v.flatten(0, 1), _repeated(targets, v)
+    joint = log_shares.detach() - known_nats(rows, W, b, repeated).view(log_shares.shape)
+    value, r = weighted_mean(-joint.logsumexp(-1), weights), joint.softmax(-1)
+    counted = (r if weights is None else r * weights[:, None]).flatten()
+    same = linear_cross_entropy(rows, W, b, repeated, weights=counted)
+    same = same - weighted_mean((r * log_shares).sum(-1), weights)
+    return value + (same - same.detach())
+
+
+def _repeated(targets: Int[Tensor, " N"], v: Float[Tensor, "N K E"]) -> Int[Tensor, " NK"]:
+    """The target of each token for each of its softmaxes."""
+    return targets[:, None].expand(v.shape[:2]).flatten()

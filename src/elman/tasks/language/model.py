@@ -1,0 +1,68 @@
+"""The options of a language model's network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from elman.cells import named
+from elman.errors import ConfigError
+from elman.tasks.settings import positive, share
+
+_DROPOUTS = ("dropout", "input_dropout", "layer_dropout", "mixture_dropout")
+_SHARES = (*_DROPOUTS, "word_dropout", "weight_drop")
+
+
+@dataclass(frozen=True)
+class Model:
+    """The network and how it is kept from learning by heart; the dropouts are those of Merity et al. 2018."""
+
+    cell: str = "lstm"
+    rounds: int = 0  # of gating between input and state before each step (Melis et al. 2020)
+    rank: int = 0  # of the matrices of those gates; 0: they are whole
+    hidden: int = 256  # units of a layer
+    layers: int = 2
+    last: int = 0  # units of the last layer, where it is another size; 0: hidden
+    embedding: int = 256  # features of a token
+    vectors: str = ""  # a file of pretrained ones, whose size takes its place
+    frozen: bool = False  # leave those as they are
+    tied: bool = True  # the softmax has the embedding's rows
+    softmax: Literal["full", "adaptive"] = "full"
+    cutoffs: tuple[int, ...] = ()  # first ids of adaptive's clusters; none: at 1/16 and 1/4 of all
+    mixtures: int = 1  # softmaxes that are mixed (Yang et al. 2018), each with a vector of its own
+    mixture_dropout: float = 0.0  # of those vectors
+    dropout: float = 0.3  # of the last layer's outputs
+    input_dropout: float | None = None  # of the first layer's inputs; none: as dropout
+    layer_dropout: float | None = None  # between layers; none: as dropout
+    word_dropout: float = 0.0  # of whole tokens' embeddings
+    weight_drop: float = 0.0  # of the entries of recurrent matrices
+    alpha: float = 0.0  # how much large outputs cost: α mean(h²)
+    beta: float = 0.0  # how much sudden changes cost: β mean((h_t - h_{t-1})²)
+
+    def __post_init__(self) -> None:
+        named(self.cell)
+        for name in ("hidden", "layers", "embedding", "mixtures"):
+            positive(name, getattr(self, name))
+        for name in _SHARES:
+            share(name, getattr(self, name) or 0.0)
+        for name in ("rounds", "rank", "last", "alpha", "beta"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name} is {getattr(self, name)}; it must be at least 0")
+        if self.rank and not self.rounds:
+            raise ConfigError(f"rank is {self.rank}, but there are no rounds whose gates have it")
+        if self.frozen and not self.vectors:
+            raise ConfigError("frozen is true, but there are no vectors to leave as they are")
+        if self.tied and (self.frozen or self.softmax == "adaptive"):
+            what = "frozen vectors" if self.frozen else "an adaptive softmax"
+            raise ConfigError(f"tied is true, which is not for {what}; set it to false")
+        if self.cutoffs and self.softmax != "adaptive":
+            raise ConfigError("cutoffs are given, but softmax is not 'adaptive'")
+        if self.mixtures > 1 and self.softmax == "adaptive":
+            raise ConfigError(f"mixtures is {self.mixtures}, but an adaptive softmax is not mixed")
+        if self.mixture_dropout and self.mixtures == 1:
+            raise ConfigError("mixture_dropout is given, but one softmax is no mixture")
+
+    @property
+    def widths(self) -> list[int]:
+        """Units of each layer."""
+        return [self.hidden] * (self.layers - 1) + [self.last or self.hidden]

@@ -1,0 +1,107 @@
+"""The Mogrifier against the paper's equations, written out with matrices."""
+
+import pytest
+import torch
+
+from elman.cells import CELLS, GRU, LSTM, Mogrifier, WeightDrop, parameter_count
+from elman.errors import ModelError
+from elman.scan import scan
+from elman.state import State, leaves, map_state
+from tests.zoo import STEPWISE, cell_of
+
+D, H = 3, 4
+
+
+def drawn(rounds: int, rank: int) -> Mogrifier:
+    torch.manual_seed(rounds + rank)
+    cell = Mogrifier(LSTM(D, H), rounds=rounds, rank=rank).double()
+    for weight in cell.parameters():
+        torch.nn.init.normal_(weight)
+    return cell
+
+
+def matrix(gate: torch.nn.Module) -> torch.Tensor:
+    """Q_i or R_i, of full size."""
+    if isinstance(gate, torch.nn.Linear):
+        return gate.weight
+    first, second = gate
+    return second.weight @ first.weight
+
+
+def slowly(cell: Mogrifier, x: torch.Tensor, h: torch.Tensor, c: torch.Tensor):
+    """One step of Melis et al. 2020 for single vectors: x^i, h^i, and the LSTM by torch's own cell."""
+    x_of, h_of = {-1: x}, {0: h}
+    for i, gate in enumerate(cell.gates, 1):
+        if i % 2:
+            x_of[i] = 2 * torch.sigmoid(matrix(gate) @ h_of[i - 1]) * x_of[i - 2]
+        else:
+            h_of[i] = 2 * torch.sigmoid(matrix(gate) @ x_of[i - 1]) * h_of[i - 2]
+    x, h = x_of[max(x_of)], h_of[max(h_of)]
+    lstm = cell.cell
+    weights = lstm.W, lstm.U[0], lstm.b, torch.zeros_like(lstm.b)
+    return torch.lstm_cell(x[None], (h[None], c[None]), *weights)
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+@pytest.mark.parametrize("rounds", [1, 2, 5, 6])
+def test_a_step_is_that_of_the_paper(rounds, rank):
+    cell = drawn(rounds, rank)
+    x, h, c = (torch.randn(2, n, dtype=torch.float64) for n in (D, H, H))
+    new, y = cell(State(h=h, c=c), x)
+    for row in range(2):
+        expected = slowly(cell, x[row], h[row], c[row])
+        torch.testing.assert_close(new.h[row], expected[0][0])
+        torch.testing.assert_close(new.c[row], expected[1][0])
+        torch.testing.assert_close(y[row], expected[0][0])
+
+
+@pytest.mark.parametrize("name", [n for n in STEPWISE if "drop" not in n])
+def test_its_gradients_are_those_of_finite_differences(name):
+    cell = cell_of(name)
+    xs = torch.randn(2, 2, D, dtype=torch.float64, requires_grad=True)
+    begin = map_state(torch.randn_like, cell.initial(xs))
+    names, parts = begin.names, [t.requires_grad_() for _, t in leaves(begin)]
+    mask = torch.tensor([[True, True], [True, False]])
+
+    def run(xs, *parts):
+        ys, end = scan(cell, xs, mask, State(**dict(zip(names, parts, strict=True))))
+        return ys, *end
+
+    assert torch.autograd.gradcheck(run, (xs, *parts))
+
+
+@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.parametrize("rank", [0, 1])
+def test_it_begins_as_the_cell_it_holds_and_all_its_gates_learn(name, rank):
+    inner = CELLS[name](D, H)
+    cell, xs = Mogrifier(inner, rounds=2, rank=rank), torch.randn(2, 3, D)
+    ys, _ = scan(cell, xs)
+    torch.testing.assert_close(ys, scan(inner, xs, executor="loop")[0])
+    ys.square().sum().backward()
+    assert all(list(gate.parameters())[-1].grad.any() for gate in cell.gates)
+
+
+def test_a_low_rank_costs_less():
+    inner = parameter_count(LSTM(D, H))
+    assert parameter_count(Mogrifier(LSTM(D, H), rounds=5)) == inner + 5 * D * H
+    assert parameter_count(Mogrifier(LSTM(D, H), rounds=5, rank=1)) == inner + 5 * (D + H)
+
+
+def test_dropped_weights_differ_between_batches_and_the_gates_stay():
+    cell = Mogrifier(WeightDrop(LSTM(D, H), 0.5), rounds=2)
+    first, second = cell.draw(torch.zeros(1, 1, D)), cell.draw(torch.zeros(1, 1, D))
+    assert not torch.equal(first.cell.matrices()[0], second.cell.matrices()[0])
+    assert first.gates is second.gates is cell.gates
+
+
+def test_its_equations_are_the_rounds_and_the_formula():
+    lines = Mogrifier(GRU(D, H), rounds=3).equations()
+    assert lines[:3] == ["x = 2 ⊙ σ(Q_1 h) ⊙ x", "h = 2 ⊙ σ(R_2 x) ⊙ h", "x = 2 ⊙ σ(Q_3 h) ⊙ x"]
+    assert lines[3:] == GRU(D, H).equations()
+
+
+def test_what_it_cannot_be_is_said():
+    with pytest.raises(
+        ModelError, match="rounds must be at least 1 and rank at least 0, got 0 and 0"
+    ):
+        Mogrifier(LSTM(D, H), rounds=0)
