@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from elman.decoding.generative import Generative, Sequences
-from elman.objectives import MinimumRisk, by_pairs, draw
+from elman.objectives import MinimumRisk, Reinforce, by_pairs, draw
+from elman.objectives.baseline import SelfCritical
 from elman.objectives.sampling import distinct, joined, rows_of
 from tests.objectives.toy import END, A, B, Toy, all_sequences, pairs, probability, sequences
 
@@ -41,6 +42,38 @@ def test_the_greedy_row_takes_the_likeliest_token_of_each_step():
             others = [[*row[:place], token] for token in (A, B, END)]
             best = max(others, key=lambda one: float(probability(toy, x, one, len(one) - 1)))
             assert best == row[: place + 1]
+
+
+def test_the_colder_the_more_samples_are_the_greedy_one():
+    toy = Toy()
+    torch.manual_seed(0)
+    found = draw(toy, BATCH, 50, True, temperature=1e-4)
+    assert found.greedy is not None
+    greedy = rows_of(found.greedy)
+    assert rows_of(found.samples) == [row for row in greedy for _ in range(50)]
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        MinimumRisk(by_pairs(lambda a, b: float(len(a) != len(b))), samples=4, alpha=1.0),
+        Reinforce(by_pairs(lambda a, b: float(len(a) != len(b))), SelfCritical(), samples=4),
+    ],
+)
+def test_samples_are_written_and_scored_by_one_and_the_same_net(objective):
+    """With dropout it would be another net, to which they are unlikely."""
+    seen = []
+
+    class Watched(Toy):
+        def score(self, *given):
+            seen.append(self.net.training)
+            return super().score(*given)
+
+    toy = Watched()
+    toy.net.train()
+    objective(toy, BATCH, 0.0).backward()
+    assert seen == [False]
+    assert toy.net.training
 
 
 def test_every_sample_begins_with_its_prefix():

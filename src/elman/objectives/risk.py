@@ -17,7 +17,8 @@ class MinimumRisk(Objective):
     """L = (1 - λ) mean over x of Σ_k Q(y_k) cost(y_k, gold) + λ MLE,  Q(y) = p(y | x)^α / Σ_k p(y_k | x)^α.
 
     The y_k are the different ones among ``samples`` sequences drawn from the model, and gold itself with
-    ``reference``. They are written without gradients and scored in one pass, both without dropout.
+    ``reference`` (a model learns then above all to push down what it writes: Edunov et al. 2018). They are
+    written without gradients and scored in one pass, both without dropout.
     """
 
     names = ("risk", "candidates")
@@ -28,7 +29,7 @@ class MinimumRisk(Objective):
         *,
         samples: int,
         alpha: float,
-        reference: bool = True,
+        reference: bool = False,
         likelihood: float = 0.0,
         sampler: Sampler = draw,
     ) -> None:

@@ -34,15 +34,17 @@ def draw(
     copies: int,
     greedy: bool = False,
     prefix: Int[Tensor, "B P"] | None = None,
+    temperature: float = 1.0,
 ) -> Draw:
     """Independent samples of p(y | x); each after its own prefix, where that is not negative.
 
-    The greedy sequence is written beside them in the same steps: it is a row of its own.
+    A ``temperature`` below 1 draws likelier ones: not for what needs samples of p itself. The greedy sequence
+    is written beside them in the same steps: it is a row of its own.
     """
     rows = copies + greedy
     with torch.no_grad(), as_used(model.net):
         begun = model.begin(batch, rows)
-        policy: Policy = Sample(generator=dice(begun.start.device))
+        policy: Policy = Sample(generator=dice(begun.start.device), temperature=temperature)
         if greedy:
             policy = FirstGreedy(rows, policy)
         some = () if prefix is None else (Prefix(prefix.repeat_interleave(rows, 0)),)

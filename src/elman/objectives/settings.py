@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from elman.decoding.generative import Generative
@@ -14,6 +15,7 @@ from elman.objectives.objective import Objective
 from elman.objectives.professor import ProfessorForcing
 from elman.objectives.reinforce import Reinforce
 from elman.objectives.risk import MinimumRisk
+from elman.objectives.sampling import draw
 from elman.objectives.scheduled import OTHERS, Scheduled
 from elman.objectives.schedules import CURVES
 
@@ -60,7 +62,8 @@ class RiskSettings:
     cost: CostName = "bleu"
     samples: int = 8  # for each example
     alpha: float = 0.5  # sharpness: 1 weighs candidates by probability, 0 all alike
-    reference: bool = True  # the right answer is a candidate, too
+    temperature: float = 0.6  # at which candidates are drawn; 1: as the model has it
+    reference: bool = False  # the right answer is a candidate, too
     likelihood: float = 0.0  # share of the loss that is maximum likelihood
 
     def __post_init__(self) -> None:
@@ -68,6 +71,8 @@ class RiskSettings:
         _share("likelihood", self.likelihood)
         if not self.alpha > 0:
             raise ConfigError(f"alpha is {self.alpha}; it must be above 0")
+        if not self.temperature > 0:
+            raise ConfigError(f"temperature is {self.temperature}; it must be above 0")
         if self.samples + self.reference < 2:
             raise ConfigError("samples is 1, and nothing to compare it with: take 2, or reference")
 
@@ -78,6 +83,7 @@ class RiskSettings:
             alpha=self.alpha,
             reference=self.reference,
             likelihood=self.likelihood,
+            sampler=partial(draw, temperature=self.temperature),
         )
 
 
