@@ -38,8 +38,14 @@ FURTHER = {"epochs": 6, "lr": 3e-4, "schedule": "cosine", "warmup": 0.05, "patie
 RUNS: dict[str, dict[str, Any]] = {
     "likelihood": {"objective": {"kind": "likelihood"}},
     "scheduled": {"objective": {"kind": "scheduled", "last": 0.6}},
-    "risk": {"objective": {"kind": "risk", "samples": 10, "alpha": 0.5, "likelihood": 0.1}},
-    "reinforce": {"objective": {"kind": "reinforce", "samples": 5, "likelihood": 0.1}},
+    "risk": {
+        "objective": {"kind": "risk", "samples": 10, "likelihood": 0.05},
+        "training": {"lr": 1e-3},
+    },
+    "reinforce": {
+        "objective": {"kind": "reinforce", "samples": 5, "likelihood": 0.1},
+        "training": {"lr": 5e-4},
+    },
     "mixer": {"objective": {"kind": "mixer", "delta": 3, "every": 0.1, "samples": 2}},
     "professor": {"objective": {"kind": "professor", "weight": 0.5}},
 }
