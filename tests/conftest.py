@@ -1,6 +1,7 @@
 """Every test runs with shapes checked at each call and with one thread."""
 
 import os
+import signal
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -15,6 +16,8 @@ import torch
 from hypothesis import settings
 
 torch.set_num_threads(1)
+# Started in the background by a shell, a process ignores Ctrl-C, and so would those that it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("elman", deadline=None, max_examples=25, derandomize=True)
 settings.load_profile("elman")
 
