@@ -29,7 +29,7 @@ NAMES = ("seq2seq", "lm", "classifier", "tagger")
     "--minutes",
     type=click.FloatRange(min=0, min_open=True),
     metavar="N",
-    default=1.5,
+    default=1.75,
     show_default=True,
     help="Train no longer than that, also where the machine is busy.",
 )

@@ -45,7 +45,7 @@ def elman(context: click.Context) -> None:
 
     \b
     Examples:
-      elman demo                                                  see it learn in a minute and a half
+      elman demo                                                  see it learn in less than two minutes
       elman train classifier --train mails.tsv --out models/mails
       elman predict models/mails new.txt
       elman VERB --help                                           each has examples
