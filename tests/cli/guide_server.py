@@ -45,7 +45,7 @@ def serve(address: str) -> None:
         server.listen()
         server.settimeout(300)  # it ends by itself if pytest was killed
         for _ in range(1000):
-            caller, _ = server.accept()
+            caller = server.accept()[0]
             caller.setblocking(True)
             if os.fork() == 0:
                 answer(caller)

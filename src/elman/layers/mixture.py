@@ -57,27 +57,20 @@ class Mixture(nn.Module):
         return total
 
     def nats(self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> Float[Tensor, "*N"]:
-        return mixed_nats(
-            self.vectors(h).flatten(end_dim=-3),
-            self.log_shares(h).flatten(end_dim=-2),
-            self.softmax.W,
-            self.softmax.b,
-            targets.flatten(),
-        ).view(targets.shape)
+        return mixed_nats(*self._parts(h), targets.flatten()).view(targets.shape)
 
     def loss(
         self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"], weights: Tensor | None = None
     ) -> Float[Tensor, ""]:
         if not (torch.is_grad_enabled() and by_rows(h, self.softmax.W)):
             return weighted_mean(self.nats(h, targets), weights)
-        return mixed_cross_entropy(
-            self.vectors(h).flatten(end_dim=-3),
-            self.log_shares(h).flatten(end_dim=-2),
-            self.softmax.W,
-            self.softmax.b,
-            targets.flatten(),
-            None if weights is None else weights.flatten(),
-        )
+        counted = None if weights is None else weights.flatten()
+        return mixed_cross_entropy(*self._parts(h), targets.flatten(), counted)
+
+    def _parts(self, h: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """v and log π of all tokens, one a row, and W and b."""
+        rows = h.flatten(end_dim=-2)
+        return self.vectors(rows), self.log_shares(rows), self.softmax.W, self.softmax.b
 
     def vectors(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N K E"]:
         """What each softmax sees."""
