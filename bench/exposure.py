@@ -108,12 +108,14 @@ def timed(folder: Path, recipe: Recipe, device: str, updates: int) -> dict[str, 
         setattr(view, name, _clocked(getattr(view, name), part, spent))
     examples = list(TASKS[recipe.task].read(recipe.data, recipe.data.train, train=True))[:4000]
     batches = list(planned(model.encode(examples), recipe.data, 0, model)(0, 0))
+    half = recipe.training.precision == "float16"
     for number in range(-3, updates):
         if number == 0:
             spent.update(dict.fromkeys(spent, 0.0))
         batch = view.batch(batches[number % len(batches)])
         begun = _now()
-        loss = objective(view, batch, 0.5) if objective else view.likelihood(batch)
+        with torch.autocast(device, torch.float16, enabled=half):
+            loss = objective(view, batch, 0.5) if objective else view.likelihood(batch)
         _clocked(loss.backward, "backward", spent)()
         spent["all"] += _now() - begun
     return {part: 1000 * seconds / updates for part, seconds in spent.items()}

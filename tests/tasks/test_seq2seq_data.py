@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elman.errors import ConfigError, DataError
-from elman.learning.examples import planned
+from elman.learning.examples import planned, split
 from elman.tasks.seq2seq import Data, Encoded, Example, PairTokens, read
 from elman.tasks.settings import Tokens
 from elman.tasks.translation.sides import Sides
@@ -67,6 +67,28 @@ def test_pairs_with_one_source_are_references_of_one_example_unless_trained_on(f
     data = Data(grouped=True)
     assert sides(read(data, path)) == [("read", ("r iy d", "r eh d")), ("lead", ("l eh d",))]
     assert len([*read(data, path, train=True)]) == 3
+
+
+def test_of_grouped_pairs_no_source_that_is_trained_on_is_judged_by(file):
+    train = file("a.tsv", "read\tr iy d", "lead\tl iy d")
+    valid = file("b.tsv", "lead\tl eh d", "wind\tw ih n d", "wind\tw ay n d")
+    with pytest.warns(UserWarning, match="1 of 2 sources to judge by are trained on, too"):
+        training, held = split(Data(train=train, valid=valid, grouped=True), read)
+    assert len(training) == 2
+    assert sides(held) == [("wind", ("w ih n d", "w ay n d"))]
+    _, all_of_them = split(Data(train=train, valid=valid), read)
+    assert len(all_of_them) == 3
+    with pytest.raises(DataError, match=r"a\.tsv:1: all sources to judge by are trained on"):
+        split(Data(train=train, valid=train, grouped=True), read)
+
+
+@pytest.mark.filterwarnings("ignore:.*sources to judge by")
+def test_of_grouped_pairs_that_are_held_out_none_has_a_source_that_is_trained_on(file):
+    path = file("a.tsv", *(f"{i // 2}\t{i}" for i in range(400)))
+    training, held = split(Data(train=path, holdout=0.5, grouped=True), read)
+    assert 20 < len(held) < 80
+    assert all(len(example.targets) == 2 for example in held)
+    assert not {e.source for e in held} & {e.source for e in training}
 
 
 def test_files_of_different_length_are_named_with_their_counts(file):

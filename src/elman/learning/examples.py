@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -15,6 +15,7 @@ from elman.tasks.language_model import Encoded as EncodedText
 from elman.tasks.seq2seq import Data as PairData
 from elman.tasks.seq2seq import Encoded as EncodedPairs
 from elman.tasks.settings import Files
+from elman.tasks.translation.data import unseen
 from elman.text.batching import batches
 from elman.text.streams import Streams
 from elman.training.batches import Batches, block
@@ -42,14 +43,22 @@ class Encoded(Protocol):
 def split(data: Files, read: Callable[..., Any]) -> tuple[Any, Any]:
     """What to train on and what to validate on, which is held out of that where no file is given.
 
-    Examples are held out at random, of a text the end.
+    Examples are held out at random, of a text the end; of grouped pairs, those with sources of their own.
     """
     examples = read(data, data.train, train=True)
     if isinstance(examples, Text):
         if data.valid:
             return examples, read(data, data.valid)
         return examples.split(data.holdout) if data.holdout else (examples, None)
-    examples = list(examples)
+    training, held = _held_out(data, list(examples), read)
+    if isinstance(data, PairData) and data.grouped:
+        held = unseen(held, training)
+    return training, held
+
+
+def _held_out(
+    data: Files, examples: list[E], read: Callable[..., Iterable[E]]
+) -> tuple[list[E], list[E]]:
     if data.valid:
         return examples, list(read(data, data.valid))
     if not data.holdout:

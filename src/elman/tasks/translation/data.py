@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -21,9 +22,7 @@ class Data(Files):
     source: str = "source"  # column: a name, or a number from 1
     target: str = "target"
     separator: str = ""  # of one file: what parts source and target, where it is no table
-    grouped: bool = (
-        False  # pairs with one source are references of one example, but not to train on
-    )
+    grouped: bool = False  # pairs with one source are one to judge by, if it is not trained on
     longest: int = 200  # pairs with more tokens on a side are not trained on
     judged: int = 2000  # examples that an evaluation in training writes; 0: all
 
@@ -126,6 +125,25 @@ def _grouped(pairs: Iterator[Example]) -> Iterator[Example]:
         else:
             groups[example.source] = known._replace(targets=known.targets + example.targets)
     yield from groups.values()
+
+
+def unseen(held: Sequence[Example], training: Iterable[Example]) -> list[Example]:
+    """Of what is held out one example for each source that is not trained on.
+
+    A second pronunciation of a word that is trained on tells nothing but how well the first was learnt.
+    """
+    known = {example.source for example in training}
+    groups = list(_grouped(iter(held)))
+    kept = [example for example in groups if example.source not in known]
+    if groups and not kept:
+        raise DataError(f"{held[0].where}: all sources to judge by are trained on, too")
+    if len(kept) < len(groups):
+        warnings.warn(
+            f"{len(groups) - len(kept):,} of {len(groups):,} sources to judge by are trained on, too: "
+            "they are left out",
+            stacklevel=2,
+        )
+    return kept
 
 
 class Row(NamedTuple):
