@@ -320,7 +320,7 @@ TRAIN = ["train", "tagger", "--out", "x", "--train"]
         ([*TRAIN, "a.conll", "--output", "hmm"], "model.output"),
         ([*TRAIN, "a.conll", "--tokens", "bpe"], "tokens.kind"),
         ([*TRAIN, "a.conll", "--set", "model.scheme=XYZ"], "model.scheme"),
-        ([*TRAIN, "a.conll", "--set", "model.forcing=2"], "forcing"),
+        ([*TRAIN, "a.conll", "--set", "model.tag_size=0"], "tag_size is 0"),
         ([*TRAIN, "a.conll", "--set", "model.pool=max"], "model.pool"),
         ([*TRAIN, "a.conll", "--valid", "blank.conll"], "blank.conll: the file has no sentences"),
         ([*TRAIN, "empty.conll"], "empty.conll: the file is empty"),

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from elman.cells import GRU, LSTM, Elman
-from elman.decoding import AtLengths, Forced, unroll
+from elman.decoding import AtLengths, Forced, Greedy, Mixed, Policy, unroll
 from elman.tasks.tagging.feedback import FeedbackHead
 
 TAGS, SIZE = 4, 3
@@ -18,10 +18,8 @@ seeds = st.integers(0, 10_000)
 CELLS = [Elman, GRU, LSTM]
 
 
-def head(cell=GRU, forcing: float = 1.0, beam: int = 5) -> FeedbackHead:
-    made = FeedbackHead(
-        cell(SIZE + 2, 5), TAGS, None, features=2, forcing=forcing, beam=beam
-    ).double()
+def head(cell=GRU, beam: int = 5) -> FeedbackHead:
+    made = FeedbackHead(cell(SIZE + 2, 5), TAGS, None, features=2, beam=beam).double()
     for weight in made.parameters():
         torch.nn.init.normal_(weight)
     return made
@@ -45,24 +43,30 @@ def by_hand(made: FeedbackHead, y: Tensor, gold: list[int], forced: list[bool]) 
     return total
 
 
+def by_steps(made: FeedbackHead, ys: Tensor, tags: Tensor, mask: Tensor, policy: Policy) -> Tensor:
+    """The same of several, one step after the other, a policy saying what is fed back."""
+    step, _, state = made.open(ys)
+    turns = unroll(
+        step,
+        state,
+        policy,
+        start=torch.full((len(tags),), TAGS),
+        stop=AtLengths(mask.sum(1)),
+        limit=tags.shape[1],
+    )
+    logits = torch.stack([turn.logits for turn in turns], 1)
+    return (cross_entropy(logits.transpose(1, 2), tags, reduction="none") * mask).sum(1)
+
+
 @pytest.mark.parametrize("cell", CELLS)
 @given(seed=seeds, sizes=st.lists(st.integers(1, 5), min_size=1, max_size=3))
 def test_all_steps_at_once_are_one_step_after_the_other(cell, seed, sizes):
     """The fast path of teacher forcing, the rollout of the policy that forces, and a loop by hand."""
     torch.manual_seed(seed)
     made, (ys, tags, mask) = head(cell), case(sizes)
-    turns = unroll(
-        made._step(ys),
-        made._begin(ys),
-        Forced(tags),
-        start=torch.full((len(tags),), TAGS),
-        stop=AtLengths(mask.sum(1)),
-        limit=tags.shape[1],
-    )
-    logits = torch.stack([turn.logits for turn in turns], 1)
-    each = cross_entropy(logits.transpose(1, 2), tags, reduction="none")
     fast = made.loss(ys, tags, mask)
-    torch.testing.assert_close(fast.double(), (each * mask).sum(1), rtol=1e-5, atol=1e-5)
+    slow = by_steps(made, ys, tags, mask, Forced(tags))
+    torch.testing.assert_close(fast.double(), slow, rtol=1e-5, atol=1e-5)
     for i, n in enumerate(sizes):
         expected = by_hand(made, ys[i, :n], tags[i, :n].tolist(), [True] * n)
         torch.testing.assert_close(fast[i].double(), expected, rtol=1e-5, atol=1e-5)
@@ -70,36 +74,25 @@ def test_all_steps_at_once_are_one_step_after_the_other(cell, seed, sizes):
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 0.6])
 def test_forcing_with_probability_p_is_a_loop_by_hand_with_the_same_dice(p):
-    made, (ys, tags, mask) = head(forcing=p), case([5, 3, 4])
-    made.train()
-    torch.manual_seed(3)
-    found = made.loss(ys, tags, mask)
+    made, (ys, tags, mask) = head(), case([5, 3, 4])
+    policy = Mixed(tags, p, Greedy(), torch.Generator().manual_seed(3))
+    found = by_steps(made, ys, tags, mask, policy)
     torch.manual_seed(3)
     heads = torch.stack([torch.rand(3, dtype=torch.float64) < p for _ in range(5)], 1)
     for i, n in enumerate([5, 3, 4]):
         expected = by_hand(made, ys[i, :n], tags[i, :n].tolist(), heads[i, :n].tolist())
         torch.testing.assert_close(found[i].double(), expected, rtol=1e-5, atol=1e-5)
-    made.forcing = 1.0
-    assert not torch.allclose(made.loss(ys, tags, mask), found)
+    assert not torch.allclose(made.loss(ys, tags, mask).double(), found)
 
 
 def test_gradients_of_forcing_with_probability_one_are_those_of_the_fast_path():
     made, (ys, tags, mask) = head(), case([4, 2])
     made.train()
     quick = torch.autograd.grad(made.loss(ys, tags, mask).sum(), list(made.parameters()))
-    logits = made._mixed(ys, tags, mask)  # every toss of a coin with p = 1 is heads
-    each = cross_entropy(logits.transpose(1, 2), tags, reduction="none") * mask
-    slow = torch.autograd.grad(each.sum(), list(made.parameters()))
+    stepped = by_steps(made, ys, tags, mask, Mixed(tags, 1.0, Greedy(), torch.default_generator))
+    slow = torch.autograd.grad(stepped.sum(), list(made.parameters()))
     for one, two in zip(quick, slow, strict=True):
         torch.testing.assert_close(one, two, rtol=1e-4, atol=1e-5)
-
-
-def test_a_score_is_that_of_the_right_tags_however_it_was_trained():
-    made, (ys, tags, mask) = head(forcing=0.2), case([4, 3])
-    made.eval()
-    scored = made.loss(ys, tags, mask)
-    made.forcing = 1.0
-    assert torch.equal(scored, made.loss(ys, tags, mask))
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -140,6 +133,6 @@ def test_the_tag_before_matters():
     made, (ys, tags, mask) = head().eval(), case([2])
     other = tags.clone()
     other[0, 0] = (tags[0, 0] + 1) % TAGS
-    one, two = (made._forced(ys, t, mask) for t in (tags, other))
+    one, two = (made.emit(made.states(ys, t, mask)) for t in (tags, other))
     torch.testing.assert_close(one[:, 0], two[:, 0])
     assert not torch.allclose(one[:, 1], two[:, 1])

@@ -33,7 +33,7 @@ def head(kind: str, constrained: bool = False) -> nn.Module:
         "softmax": lambda: SoftmaxHead(SIZE, len(TAGS)),
         "crf": lambda: CRFHead(SIZE, len(TAGS), allowed),
         "feedback": lambda: FeedbackHead(
-            GRU(SIZE + 2, 3), len(TAGS), allowed, features=2, forcing=1.0, beam=FULL
+            GRU(SIZE + 2, 3), len(TAGS), allowed, features=2, beam=FULL
         ),
     }[kind]()
     for weight in made.parameters():

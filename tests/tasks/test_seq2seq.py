@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 
 from elman.decoding import AtLengths, Forced, unroll
 from elman.errors import ConfigError
-from elman.tasks.seq2seq import Example, Model, PairTokens, Seq2Seq
+from elman.objectives import Scheduled
+from elman.objectives.scheduled import argmax
+from elman.tasks.generative import generative
+from elman.tasks.seq2seq import Encoded, Example, Model, PairTokens, Seq2Seq
 from elman.tasks.settings import Tokens
 from elman.tasks.translation.likelihood import nats, stepping
 from elman.tasks.translation.writing import Batch
@@ -33,6 +36,12 @@ UNKNOWN = pairs(("abz", "zx"), ("c", "y"), ("zbaq", "qqx"))  # z and q are in no
 
 def model(kind: str, **options: object) -> Seq2Seq:
     return made(JOINT if kind == "single" else CHARS, **(KINDS[kind] | options))
+
+
+def now_and_then(one: Seq2Seq, data: Encoded, p: float) -> torch.Tensor:
+    """The loss where the right token is fed back with probability p, else the model's likeliest."""
+    view = generative(one)
+    return Scheduled(lambda progress: p, argmax)(view, view.batch(data), 0.0)
 
 
 def by_steps(one: Seq2Seq, batch: Batch) -> torch.Tensor:
@@ -95,21 +104,21 @@ def test_sources_without_a_token_leave_no_nan_in_loss_and_gradients(kind):
 @pytest.mark.parametrize("kind", ["first", "feeding", "between", "single"])
 def test_teacher_forcing_with_a_probability_near_one_is_teacher_forcing(kind):
     """Both losses are smoothed alike, and so are their gradients."""
-    plain, nearly = (model(kind, smoothing=0.1, forcing=p) for p in (1.0, 1 - 1e-12))
-    losses = []
-    for one in (plain, nearly):
-        one.net.train()
-        losses.append(one.loss(one.encode(FEW), 0.0))
-        losses[-1].backward()
-    torch.testing.assert_close(*losses)
-    for a, b in zip(plain.net.parameters(), nearly.net.parameters(), strict=True):
-        torch.testing.assert_close(a.grad, b.grad)
+    one = model(kind, smoothing=0.1)
+    one.net.train()
+    data, weights = one.encode(FEW), list(one.net.parameters())
+    plain, nearly = one.loss(data, 0.0), now_and_then(one, data, 1 - 1e-12)
+    torch.testing.assert_close(nearly, plain)
+    for a, b in zip(
+        torch.autograd.grad(nearly, weights), torch.autograd.grad(plain, weights), strict=True
+    ):
+        torch.testing.assert_close(a, b)
 
 
 @pytest.mark.parametrize("kind", ["first", "feeding", "copying"])
 def test_without_teacher_forcing_the_model_reads_what_it_wrote(kind):
     """-log p of the right token after the model's own, written out step by step."""
-    one = model(kind, forcing=0.0)
+    one = model(kind)
     data = one.encode(FEW)
     one.net.train()
     batch = one.batch(data.rows)
@@ -120,23 +129,28 @@ def test_without_teacher_forcing_the_model_reads_what_it_wrote(kind):
         costs.append(-logits.log_softmax(-1).gather(1, batch.target[:, t : t + 1])[:, 0])
         tokens = logits.argmax(-1)
     expected = torch.stack(costs, 1)[batch.target_mask].mean()
-    found = one.loss(data, 0.0)
+    found = now_and_then(one, data, 0.0)
     torch.testing.assert_close(found, expected)
     found.backward()
-    one.net.eval()
-    assert not torch.allclose(one.loss(data, 0.0), expected), "judged, it is forced as any other"
+    assert not torch.allclose(one.loss(data, 0.0), expected)
 
 
 def test_teacher_forcing_now_and_then_draws_anew_each_time():
-    one = model("feeding", forcing=0.5)
+    one = model("feeding")
     one.net.train()
     data = one.encode(FEW)
-    assert len({one.loss(data, 0.0).item() for _ in range(8)}) > 1
+    assert len({now_and_then(one, data, 0.5).item() for _ in range(8)}) > 1
+
+
+def test_what_it_costs_to_look_twice_is_no_part_of_it_and_that_is_said():
+    one = model("feeding", coverage=1.0)
+    with pytest.raises(ConfigError, match=r"set model\.coverage to 0"):
+        now_and_then(one, one.encode(FEW), 0.5)
 
 
 def test_the_right_token_is_fed_with_the_probability_that_was_given_drawn_at_each_step():
     """Targets that the model never writes: so what was fed tells which one it was."""
-    one = model("first", forcing=0.3)
+    one = model("first")
     x, y = one.sides.target.encode("xy")
     one.net.softmax.b.data[y] = 60.0
     data = one.encode(pairs(*[("abc", "x" * 20)] * 10))
@@ -149,7 +163,7 @@ def test_the_right_token_is_fed_with_the_probability_that_was_given_drawn_at_eac
     one.net.read = watched
     one.net.train()
     for _ in range(5):
-        one.loss(data, 0.0)
+        now_and_then(one, data, 0.3)
     tokens = torch.stack(fed, 1).view(10, 5, 21)
     assert (tokens[..., 0] == BOS).all()
     rest = tokens[..., 1:]
@@ -180,13 +194,11 @@ def test_shared_embeddings_need_joint_tokens():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"forcing": 1.5}, "forcing is 1.5"),
         ({"coverage": -1.0}, "coverage is -1.0"),
         ({"context": "every", "copying": True}, "copying needs attention"),
         ({"context": "first", "coverage": 1.0}, "coverage needs attention"),
         ({"layers": 1, "context": "between"}, "between"),
         ({"copying": True}, "set smoothing to 0"),
-        ({"coverage": 1.0, "forcing": 0.5}, "set forcing to 1"),
         ({"shared": True, "vectors": "v.txt"}, "set shared to false"),
         ({"context": "aligned"}, "set bidirectional to false"),
         ({"single": True}, "set context to 'first'"),

@@ -57,7 +57,7 @@ def test_every_output_learns_with_every_cell_to_be_always_right(output, cell):
     "options",
     [
         {"loss": "mean"},
-        {"output": "feedback", "forcing": 0.5},
+        {"output": "feedback"},
         {"dropout": 0.3, "word_dropout": 0.1},
         {"characters": "cnn", "casing": True, "affixes": 2},
         {"characters": "lstm", "layers": 2, "bidirectional": False},
@@ -415,7 +415,6 @@ def test_files_without_sentences_are_refused(tmp_path, text):
         ({"hidden": 0}, "hidden is 0"),
         ({"beam": 0}, "beam is 0"),
         ({"tag_size": 0}, "tag_size is 0"),
-        ({"forcing": 1.1}, "forcing is 1.1"),
         ({"dropout": 1.0}, "dropout is 1.0"),
         ({"cell": "lstmm"}, "did you mean 'lstm'"),
     ],

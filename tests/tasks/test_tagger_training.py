@@ -52,7 +52,7 @@ def interrupted(monkeypatch):
     [
         {"output": "softmax", "dropout": 0.3},
         {"output": "crf", "characters": "cnn", "casing": True, "word_dropout": 0.2},
-        {"output": "feedback", "forcing": 0.5},
+        {"output": "feedback", "dropout": 0.3},
     ],
     ids=str,
 )
@@ -93,10 +93,10 @@ def test_the_folder_says_what_was_done(tmp_path):
     assert [t.column for t in artifact.load(tmp_path / "m").tagsets] == ["xpos", "upos"]
 
 
-def test_training_on_may_force_less_often_and_search_wider(tmp_path):
+def test_training_on_may_search_wider(tmp_path):
     chosen = recipe(tmp_path, output="feedback")
     learn(chosen, tmp_path / "first")
-    other = replace(chosen, model=replace(chosen.model, forcing=0.5, beam=3, loss="mean"))
+    other = replace(chosen, model=replace(chosen.model, beam=3, loss="mean"))
     learn(other, tmp_path / "second", init=tmp_path / "first")
     (head,) = artifact.load(tmp_path / "second").net.heads
-    assert (head.forcing, head.beam) == (0.5, 3)
+    assert head.beam == 3

@@ -151,7 +151,7 @@ STORED = (
 
 FREE = (
     *("dropout", "word_dropout", "smoothing", "balanced", "adversarial"),
-    *("vectors", "vector_words", "loss", "forcing", "beam"),
+    *("vectors", "vector_words", "loss", "beam"),
     *("input_dropout", "layer_dropout", "weight_drop", "alpha", "beta"),
     *("coverage", "metric", "bleu", "longest", "replace"),
 )

@@ -13,7 +13,7 @@ from elman.objectives.costs import Cost
 from elman.objectives.objective import Objective
 from elman.objectives.reinforce import advantage, judged, surrogate
 from elman.objectives.sampling import Sampler, draw
-from elman.shapes import Bool, Float, Int, Tensor
+from elman.shapes import Float, Int, Tensor
 
 
 class Mixer(Objective):
@@ -61,23 +61,19 @@ class Mixer(Objective):
             model, batch, self.samples, self.baseline.greedy, prefixes(gold, forced)
         )
         given, scored, rewards, greedy = judged(self.cost, model, batch, drawn)
-        free = given.mask & beyond(given, forced.repeat_interleave(drawn.weights.shape[1]))
+        place = torch.arange(given.mask.shape[1], device=given.mask.device)
+        forced = forced.repeat_interleave(drawn.weights.shape[1])
+        free = given.mask & (place >= forced[:, None])
         trial = Trial(scored.hs, free, rewards, greedy)
         ahead = advantage(trial, self.baseline(trial), scored.log_probs, self.entropy)
-        # Gold is learnt as elsewhere, with dropout.
-        taught = gold.mask & ~beyond(gold, forced)
-        likely = -torch.where(taught, model.score(batch, gold).log_probs, 0).sum()
+        likely = -torch.where(given.mask & ~free, scored.log_probs, 0).sum(1)
+        each = likely + surrogate(scored.log_probs, free, ahead)
         self.note(-rewards.mean(), torch.tensor(float(own)))
-        share = drawn.weights.flatten().to(rewards)
-        earned = (share * surrogate(scored.log_probs, free, ahead)).sum()
-        return (likely + earned) / (taught.sum() + (share * free.sum(1)).sum())
+        share = drawn.weights.flatten().to(each)
+        return (share * each).sum() / (share * given.mask.sum(1)).sum()
 
 
 def prefixes(gold: Sequences, forced: Int[Tensor, " B"]) -> Int[Tensor, "B T"]:
     """So many tokens of gold, and -1 where the model is free."""
-    return gold.tokens.where(~beyond(gold, forced), -1)
-
-
-def beyond(given: Sequences, forced: Int[Tensor, " N"]) -> Bool[Tensor, "N T"]:
-    """The places after so many tokens."""
-    return torch.arange(given.mask.shape[1], device=given.mask.device) >= forced[:, None]
+    place = torch.arange(gold.tokens.shape[1], device=gold.tokens.device)
+    return gold.tokens.where(place < forced[:, None], -1)

@@ -51,7 +51,6 @@ class Model(WordModel):
     output: Literal["auto", "softmax", "crf", "feedback"] = "auto"  # crf where tags mark spans
     scheme: Literal["", "BIO", "IOB1", "BIOES"] = "BIOES"  # to train spans in; "": that of the file
     loss: Literal["sum", "mean"] = "sum"  # over the words of a sentence
-    forcing: float = 1.0  # feedback: probability that the right tag is fed back in training
     tag_size: int = 20  # feedback: features of a tag
     beam: int = 5  # feedback: hypotheses
     dropout: float = 0.5
@@ -66,8 +65,6 @@ class Model(WordModel):
         for name in ("hidden", "layers", "tag_size", "beam"):
             positive(name, getattr(self, name))
         share("dropout", self.dropout)
-        if not 0 <= self.forcing <= 1:
-            raise ConfigError(f"forcing is {self.forcing}; it must be from 0 to 1")
 
 
 class Network(nn.Module):
@@ -100,8 +97,7 @@ def _head(model: Model, size: int, tagset: Tagset) -> nn.Module:
     if output == "crf":
         return CRFHead(size, count, allowed)
     cell = named(model.cell)(size + model.tag_size, model.hidden)
-    features, forcing, beam = model.tag_size, model.forcing, model.beam
-    return FeedbackHead(cell, count, allowed, features=features, forcing=forcing, beam=beam)
+    return FeedbackHead(cell, count, allowed, features=model.tag_size, beam=model.beam)
 
 
 def _output(model: Model, tagset: Tagset) -> str:

@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, one_hot, pad
 
 from elman.cells import Cell
-from elman.decoding import AtLengths, Beam, Greedy, Hypothesis, Mixed, Step, Written, unroll
+from elman.decoding import AtLengths, Beam, Hypothesis, Step, Written
 from elman.decoding.generative import Blend
 from elman.layers.crf import Constraints, Paths
 from elman.layers.rnn import RNN
@@ -21,8 +21,8 @@ from elman.state import State
 class FeedbackHead(nn.Module):
     """s_i = R(s_{i-1}, [y_i ; T t_{i-1}]),  p(t_i | w, t_{<i}) = softmax(V s_i).
 
-    In training the tag before is the right one with probability ``forcing`` (teacher forcing), else the
-    model's own. Answers are found by a beam; marginals are those of its hypotheses, weighed by probability.
+    In training the tag before is the right one (teacher forcing). Answers are found by a beam; marginals are
+    those of its hypotheses, weighed by probability.
     """
 
     def __init__(
@@ -32,11 +32,10 @@ class FeedbackHead(nn.Module):
         allowed: Constraints | None,
         *,
         features: int,
-        forcing: float,
         beam: int,
     ) -> None:
         super().__init__()
-        self.tags, self.allowed, self.forcing, self.beam = tags, allowed, forcing, beam
+        self.tags, self.allowed, self.beam = tags, allowed, beam
         self.T = nn.Embedding(tags + 1, features)  # the last row stands before the first tag
         self.read = RNN(cell)
         self.emit = nn.Linear(cell.output_size, tags)
@@ -44,15 +43,9 @@ class FeedbackHead(nn.Module):
     def loss(
         self, ys: Float[Tensor, "B T H"], tags: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"]
     ) -> Float[Tensor, " B"]:
-        forced = not self.training or self.forcing == 1
-        logits = self._forced(ys, tags, mask) if forced else self._mixed(ys, tags, mask)
+        logits = self.emit(self.states(ys, tags, mask))
         each = cross_entropy(logits.float().transpose(1, 2), tags, reduction="none")
         return each.masked_fill(~mask, 0).sum(1)
-
-    def _forced(self, ys: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """Logits after the right tags: all steps at once."""
-        logits: Tensor = self.emit(self.states(ys, tags, mask))
-        return logits
 
     def states(
         self, ys: Float[Tensor, "B T H"], tags: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"]
@@ -71,19 +64,6 @@ class FeedbackHead(nn.Module):
             return self._after(ys, state, torch.where((tags < 0)[:, None], mixed, given))
 
         return self._step(ys), blend, self._begin(ys)
-
-    def _mixed(self, ys: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """Logits after tags of which some are right and others the model's own: step by step."""
-        policy = Mixed(tags, self.forcing, Greedy(), torch.default_generator)
-        turns = unroll(
-            self._step(ys),
-            self._begin(ys),
-            policy,
-            start=tags.new_full((len(tags),), self.tags),
-            stop=AtLengths(mask.sum(1)),
-            limit=tags.shape[1],
-        )
-        return torch.stack([turn.logits for turn in turns], 1)
 
     def _begin(self, ys: Tensor) -> State:
         row = torch.arange(len(ys), device=ys.device)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import torch
-from torch.nn.functional import cross_entropy, pad
+from torch.nn.functional import pad
 
-from elman.decoding import AtLengths, Greedy, Mixed, Step, unroll
+from elman.decoding import Step
 from elman.layers.cross_entropy import weighted_mean
 from elman.layers.decoder import Reading
 from elman.shapes import Float, Int, Tensor
@@ -33,8 +33,6 @@ def loss(net: Network, model: Model, batch: Batch) -> Float[Tensor, ""]:
 
     Coverage costs λ Σ_j min(α_ij, Σ_{k<i} α_kj) a token (See et al. 2017).
     """
-    if model.forcing < 1 and net.training:
-        return _mixed(net, model, batch)
     reading = forced(net, batch)
     reading = reading._replace(os=net.drop(reading.os))
     mask = batch.target_mask
@@ -96,20 +94,3 @@ def _twice(weights: Float[Tensor, "B T S"]) -> Float[Tensor, "B T"]:
 
 def precise(logits: Tensor) -> Tensor:
     return logits.to(torch.promote_types(logits.dtype, torch.float32))
-
-
-def _mixed(net: Network, model: Model, batch: Batch) -> Tensor:
-    """The loss where some tokens that are fed back are the model's own: step by step."""
-    step, state = stepping(net, batch)
-    policy = Mixed(batch.target, model.forcing, Greedy(), torch.default_generator)
-    turns = unroll(
-        step,
-        state,
-        policy,
-        start=torch.full_like(batch.target[:, 0], BOS),
-        stop=AtLengths(batch.target_mask.sum(1)),
-        limit=batch.target.shape[1],
-    )
-    logits = torch.stack([precise(turn.logits) for turn in turns], 2)
-    each = cross_entropy(logits, batch.target, reduction="none", label_smoothing=model.smoothing)
-    return weighted_mean(each, batch.target_mask)

@@ -37,7 +37,6 @@ class Model:
     single: bool = False  # one network reads the source, then <s>, then writes the target
     copying: bool = False  # words of the source can be written, known or not (See et al. 2017)
     coverage: float = 0.0  # what it costs in training to look twice at a word (See et al. 2017)
-    forcing: float = 1.0  # probability that the right token is fed back in training
     smoothing: float = 0.1  # share of the probability that is spread over all tokens
     dropout: float = 0.3
     word_dropout: float = 0.0  # of whole tokens' embeddings, source and target
@@ -56,8 +55,6 @@ class Model:
             positive(name, getattr(self, name))
         for name in ("dropout", "word_dropout", "smoothing"):
             share(name, getattr(self, name))
-        if not 0 <= self.forcing <= 1:
-            raise ConfigError(f"forcing is {self.forcing}; it must be from 0 to 1")
         for name in ("coverage", "alpha", "encoder_layers", "encoder_hidden"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must be at least 0")
@@ -76,8 +73,6 @@ class Model:
             raise ConfigError("context is 'between' layers, but layers is 1; take 'current' or 2")
         if self.copying and self.smoothing:
             raise ConfigError("copying has no smoothing: set smoothing to 0")
-        if self.coverage and self.forcing < 1:
-            raise ConfigError("coverage goes with teacher forcing alone: set forcing to 1")
         if self.shared and self.vectors:
             raise ConfigError("vectors are for the source alone: set shared to false")
         if self.context == "aligned" and self.bidirectional:
