@@ -110,7 +110,7 @@ def main() -> None:
     )
     parser.add_argument("--cells", nargs="+", default=["lstm"])
     parser.add_argument("--tasks", nargs="+", default=["copying", "reversal"])
-    parser.add_argument("--updates", type=int, default=300)
+    parser.add_argument("--updates", type=int, default=500)
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
