@@ -88,11 +88,11 @@ def train(model: Seq2Seq, examples: list[Example], updates: int) -> None:
         schedule.step()
 
 
-def measure(row: dict[str, Any], updates: int) -> dict[str, Any]:
+def measure(row: dict[str, Any], updates: int, seed: int) -> dict[str, Any]:
     """The row with the share of held-out strings that are written right, and the seconds it took."""
     texts = strings()
     held, seen = pairs(row["task"], texts[:150]), pairs(row["task"], texts[150:])
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     side = Tokens("chars")
     tokens = PairTokens(side, side, joint=row.get("kind") == "single")
     model = Seq2Seq.fresh(Model(**options(row)), tokens, seen)
@@ -111,12 +111,13 @@ def main() -> None:
     parser.add_argument("--cells", nargs="+", default=["lstm"])
     parser.add_argument("--tasks", nargs="+", default=["copying", "reversal"])
     parser.add_argument("--updates", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     rows = []
     for row in grid(chosen.cells, chosen.tasks):
-        rows.append(measure(row, chosen.updates))
+        rows.append(measure(row, chosen.updates, chosen.seed))
         if not chosen.json:
             names = ("task", "cell", "context", "score", "start", "kind")
             said = "".join(f"{rows[-1].get(name, ''):17}" for name in names)
