@@ -34,8 +34,14 @@ from elman.objectives import settings
 from elman.tasks.generative import generative
 from elman.tasks.kinds import TASKS
 
-FURTHER = {"lr": 3e-4, "schedule": "cosine", "warmup": 0.05, "patience": 0}
-FURTHER |= {"epochs": 4, "evaluate_every": 0}
+FURTHER = {
+    "epochs": 4,
+    "evaluate_every": 0,
+    "lr": 3e-4,
+    "schedule": "cosine",
+    "warmup": 0.05,
+    "patience": 0,
+}
 RUNS: dict[str, dict[str, Any]] = {
     "likelihood": {"objective": {"kind": "likelihood"}},
     "scheduled": {"objective": {"kind": "scheduled", "last": 0.6}},

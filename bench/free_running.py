@@ -32,7 +32,7 @@ from elman.tasks.kinds import TASKS
 from elman.tasks.language.generative import Continuations, Window
 from elman.text.streams import Streams
 
-FURTHER = {"epochs": 5, "lr": 1e-3, "evaluate_every": 0}
+FURTHER = {"epochs": 5, "updates": 700, "lr": 1e-3}
 RUNS: dict[str, dict[str, Any]] = {
     "likelihood": {"objective": {"kind": "likelihood"}, "training": FURTHER},
     "professor": {"objective": {"kind": "professor", "weight": 0.5}, "training": FURTHER},

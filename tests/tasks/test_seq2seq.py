@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from elman.decoding import AtLengths, Forced, unroll
 from elman.errors import ConfigError
+from elman.learning.recipe import build
 from elman.objectives import Scheduled
 from elman.objectives.scheduled import argmax
 from elman.tasks.generative import generative
@@ -142,10 +143,11 @@ def test_teacher_forcing_now_and_then_draws_anew_each_time():
     assert len({now_and_then(one, data, 0.5).item() for _ in range(8)}) > 1
 
 
-def test_what_it_costs_to_look_twice_is_no_part_of_it_and_that_is_said():
-    one = model("feeding", coverage=1.0)
-    with pytest.raises(ConfigError, match=r"set model\.coverage to 0"):
-        now_and_then(one, one.encode(FEW), 0.5)
+def test_a_recipe_with_both_that_and_a_cost_of_looking_twice_is_refused():
+    both = {"model": {"coverage": 1.0}, "objective": {"kind": "scheduled"}}
+    with pytest.raises(ConfigError, match=r"model\.coverage is for .* set it to 0"):
+        build({"task": "seq2seq", **both})
+    build({"task": "seq2seq", "model": both["model"]})
 
 
 def test_the_right_token_is_fed_with_the_probability_that_was_given_drawn_at_each_step():

@@ -73,6 +73,13 @@ class Seq2SeqRecipe:
     )
     tensorboard: bool = False
 
+    def __post_init__(self) -> None:
+        if self.model.coverage and self.objective.kind == "scheduled":
+            raise ConfigError(
+                "model.coverage is for tokens that are read at once, which 'scheduled' ones are not: "
+                "set it to 0, or objective.kind to 'likelihood'"
+            )
+
 
 Recipe = ClassifierRecipe | LanguageModelRecipe | Seq2SeqRecipe | TaggerRecipe
 

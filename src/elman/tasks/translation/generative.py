@@ -10,7 +10,6 @@ from torch.nn.functional import cross_entropy, pad
 
 from elman.decoding import AnyOf, AtLengths, AtTokens
 from elman.decoding.generative import Beginning, Scored, Sequences
-from elman.errors import ConfigError
 from elman.layers.cross_entropy import weighted_mean
 from elman.layers.decoder import Reading, Session
 from elman.metrics import tokenize_13a
@@ -72,11 +71,6 @@ class Answers:
         return os
 
     def criterion(self, logits: Float[Tensor, "B T V"], gold: Sequences) -> Float[Tensor, ""]:
-        if self.task.model.coverage:
-            raise ConfigError(
-                "coverage goes with teacher forcing alone: set model.coverage to 0, or objective.kind "
-                "to 'likelihood'"
-            )
         wide = precise(logits).transpose(1, 2)
         smoothing = self.task.model.smoothing if self.net.training else 0.0
         each = cross_entropy(wide, gold.tokens, reduction="none", label_smoothing=smoothing)
