@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from elman.errors import ModelError
 from elman.layers.embedding import Embedding
-from elman.layers.mixture import Mixture, mixed_cross_entropy, mixed_nats
+from elman.layers.mixture import Mixture, mixed_nats
 from elman.layers.softmax import Output
 
 cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -59,22 +59,16 @@ def whole(made: Mixture, h, targets):
     return -p.gather(-1, targets[..., None])[..., 0].log()
 
 
-def by_two_passes(made: Mixture, h, targets, weights):
-    rows = made.vectors(h), made.log_shares(h), made.softmax.W, made.softmax.b
-    return mixed_cross_entropy(*rows, targets, weights)
-
-
 @pytest.mark.parametrize("vocabulary", [7, 1100], ids=["whole", "in chunks"])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("way", [Mixture.loss, by_two_passes])
-def test_the_loss_and_its_gradients_are_those_of_all_logits(vocabulary, weighted, way):
+def test_the_loss_and_its_gradients_are_those_of_all_logits(vocabulary, weighted):
     made = mixture(vocabulary=vocabulary, width=4)
     h = torch.randn(9, 5, dtype=torch.float64, requires_grad=True)
     targets = torch.randint(vocabulary, (9,))
     weights = torch.tensor([1.0, 0, 2] * 3) if weighted else None
     expected = torch.tensor([1.0] * 9) if weights is None else weights
     expected = (whole(made, h, targets) * expected).sum() / expected.sum()
-    loss = way(made, h, targets, weights)
+    loss = made.loss(h, targets, weights)
     torch.testing.assert_close(loss, expected)
     leaves = [h, made.softmax.W, *made.parameters()]
     found = torch.autograd.grad(loss, leaves)
@@ -82,15 +76,14 @@ def test_the_loss_and_its_gradients_are_those_of_all_logits(vocabulary, weighted
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("way", [Mixture.loss, by_two_passes])
-def test_logits_are_not_kept(way):
+def test_logits_are_not_kept():
     made = mixture(vocabulary=3000, width=4)
     h, targets = torch.randn(50, 5, dtype=torch.float64), torch.randint(3000, (50,))
     kept = []
     with torch.autograd.graph.saved_tensors_hooks(
         lambda t: kept.append(t.numel()) or t, lambda t: t
     ):
-        way(made, h, targets, None)
+        made.loss(h, targets)
     assert max(kept) == made.softmax.W.numel() < 50 * 3000
 
 

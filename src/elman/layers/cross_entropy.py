@@ -45,7 +45,7 @@ def linear_cross_entropy(
     if torch.is_grad_enabled() and by_rows(h, W):
         from elman.layers.cross_entropy_cuda import row_cross_entropy
 
-        return row_cross_entropy(_product_input(h), W, b, targets, weights, smoothing)
+        return row_cross_entropy(product_input(h), W, b, targets, weights, smoothing)
     return weighted_mean(linear_nats(h, W, b, targets, smoothing=smoothing), weights)
 
 
@@ -65,24 +65,9 @@ def linear_nats(
     most = _LOGITS.get(h.device.type, _MORE_LOGITS)
     columns = chunk or max(64, most // max(1, len(h)) // 64 * 64)
     nats: Tensor = _LinearNats.apply(  # type: ignore[no-untyped-call]
-        _product_input(h), W, b, targets, smoothing, columns
+        product_input(h), W, b, targets, smoothing, columns
     )
     return nats
-
-
-@torch.no_grad()
-def known_nats(
-    h: Float[Tensor, "N D"],
-    W: Float[Tensor, "V D"],
-    b: Float[Tensor, " V"],
-    targets: Int[Tensor, " N"],
-) -> Float[Tensor, " N"]:
-    """The same as numbers to reckon with: nothing learns from them."""
-    if by_rows(h, W):
-        from elman.layers.cross_entropy_cuda import row_nats
-
-        return row_nats(_product_input(h), W, b, targets)
-    return linear_nats(h, W, b, targets)
 
 
 def weighted_mean(nats: Float[Tensor, "*N"], weights: Tensor | None = None) -> Float[Tensor, ""]:
@@ -102,7 +87,7 @@ def by_rows(h: Tensor, W: Tensor) -> bool:
     return large and find_spec("triton") is not None
 
 
-def _product_input(h: Tensor) -> Tensor:
+def product_input(h: Tensor) -> Tensor:
     """h as autocast, where it is on, would hand it to a product."""
     device = h.device.type
     return h.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else h

@@ -1,8 +1,8 @@
 """Linear layer and cross-entropy on a GPU: a chunk of rows at a time, gradients made in the forward pass.
 
-One kernel turns a row of logits into its loss and, in place, into the gradient p - target, so that logits are
-written once and no product is computed twice. In float16 that is what counts: most of the time of a softmax
-goes into reading and writing.
+One kernel turns a row of logits (of a mixture: all rows of a token) into its loss and, in place, into the
+gradient p - target, so that logits are written once and no product is computed twice. In float16 that is what
+counts: most of the time of a softmax goes into reading and writing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch.autograd.function import once_differentiable
 
 from elman.shapes import Float, Int, Tensor
 
-_LOGITS = 3 * 2**25  # at a time: 192 MiB in halves
+_LOGITS = 3 * 2**27  # at a time: 768 MiB in halves
 _ALIGNED = 64  # products are faster where the vocabulary is a multiple of this
 
 
@@ -31,73 +31,87 @@ def row_cross_entropy(
     smoothing: float,
 ) -> Float[Tensor, ""]:
     """What `elman.layers.cross_entropy.linear_cross_entropy` says, with gradients."""
-    counted = h.new_ones(len(h), dtype=torch.float32) if weights is None else weights.float()
     bias = W.new_zeros(len(W)) if b is None else b
+    alone = h.new_zeros(len(h), 1, dtype=torch.float32)
+    return _mean(h[:, None], alone, W, bias, targets, weights, smoothing)
+
+
+def mixed_row_cross_entropy(
+    v: Float[Tensor, "N K E"],
+    log_shares: Float[Tensor, "N K"],
+    W: Float[Tensor, "V E"],
+    b: Float[Tensor, " V"],
+    targets: Int[Tensor, " N"],
+    weights: Tensor | None,
+) -> Float[Tensor, ""]:
+    """The weighted mean of `elman.layers.mixture.mixed_nats`, with gradients."""
+    return _mean(v, log_shares, W, b, targets, weights, 0.0)
+
+
+def _mean(
+    v: Tensor,
+    log_shares: Tensor,
+    W: Tensor,
+    b: Tensor,
+    targets: Tensor,
+    weights: Tensor | None,
+    smoothing: float,
+) -> Tensor:
+    counted = v.new_ones(len(v), dtype=torch.float32) if weights is None else weights.float()
     total: Tensor = _Rows.apply(  # type: ignore[no-untyped-call]
-        h.contiguous(), W, bias, targets, counted, smoothing
+        v.contiguous(), log_shares.contiguous(), W, b, targets, counted, smoothing
     )
     return total / counted.sum()
 
 
-def row_nats(
-    h: Float[Tensor, "N D"],
-    W: Float[Tensor, "V D"],
-    b: Float[Tensor, " V"],
-    targets: Int[Tensor, " N"],
-) -> Float[Tensor, " N"]:
-    """What each target costs; nothing learns from it."""
-    rows = _aligned(W, h.dtype)
-    nats = h.new_empty(len(h), dtype=torch.float32)
-    none, one = torch.zeros_like(nats), nats.new_ones(())
-    with torch.autocast("cuda", enabled=False):
-        for here in _chunks(len(h), len(rows)):
-            z = h[here] @ rows.t()
-            _row_kernel[(len(z),)](
-                z, b, targets[here], none[here], one, nats[here], len(W), len(rows),
-                0.0, block=8192, num_warps=16,
-            )  # fmt: skip
-    return nats
-
-
 class _Rows(torch.autograd.Function):
-    """Σ w nats. Products are in the precision of h, their sums in float32."""
+    """Σ w nats, nats = -log Σ_k π_k p_k(target). Products are in the precision of v, their sums in float32.
+
+    Of a token's K rows of logits each learns with the share that it has in what the target got:
+
+        r_k = π_k p_k / Σ_j π_j p_j        ∂nats/∂z_k = r_k (p_k - target)        ∂nats/∂log π_k = -r_k
+    """
 
     @staticmethod
     def forward(
         ctx: Any,
-        h: Tensor,
+        v: Tensor,
+        log_shares: Tensor,
         W: Tensor,
         b: Tensor,
         targets: Tensor,
         weights: Tensor,
         smoothing: float,
     ) -> Tensor:
-        rows = _aligned(W, h.dtype)
-        dh, nats = torch.empty_like(h, dtype=torch.float32), torch.empty_like(weights)
+        rows, count = _aligned(W, v.dtype), v.shape[1]
+        dv, nats = torch.empty_like(v, dtype=torch.float32), torch.empty_like(weights)
+        r = torch.empty_like(log_shares)
         dW, db = rows.new_zeros(rows.shape, dtype=torch.float32), b.new_zeros(len(rows))
         # Float16 has few small numbers: the heaviest row has weight 1 meanwhile.
         scale = weights.abs().amax().clamp(min=torch.finfo(weights.dtype).tiny)
         with torch.autocast("cuda", enabled=False):
-            for here in _chunks(len(h), len(rows)):
-                z = h[here] @ rows.t()
-                _row_kernel[(len(z),)](
-                    z, b, targets[here], weights[here], scale, nats[here], len(W), len(rows),
-                    smoothing, block=8192, num_warps=16,
+            for here in _chunks(len(v), count * len(rows)):
+                each = v[here].flatten(0, 1)
+                z = each @ rows.t()
+                _row_kernel[(len(nats[here]),)](
+                    z, b, log_shares[here], targets[here], weights[here], scale, nats[here],
+                    r[here], len(W), len(rows), smoothing, count=count,
+                    places=triton.next_power_of_2(count), block=8192, num_warps=16,
                 )  # fmt: skip
-                dh[here] = _product(z, rows)
-                dW += _product(z.t(), h[here])
+                dv[here] = _product(z, rows).view(-1, *v.shape[1:])
+                dW += _product(z.t(), each)
                 db += z.sum(0, dtype=torch.float32)
-        ctx.save_for_backward(dh, dW[: len(W)], db[: len(W)], scale)
-        ctx.dtypes = h.dtype, W.dtype, b.dtype
+        ctx.save_for_backward(dv, dW[: len(W)], db[: len(W)], scale, r, weights)
+        ctx.dtypes = v.dtype, W.dtype, b.dtype
         return (nats * weights).sum()
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        *parts, scale = ctx.saved_tensors
+        *parts, scale, r, weights = ctx.saved_tensors
         scaled = gradient * scale
-        dh, dW, db = (part.mul(scaled).to(t) for part, t in zip(parts, ctx.dtypes, strict=True))
-        return dh, dW, db, None, None, None
+        dv, dW, db = (part.mul(scaled).to(t) for part, t in zip(parts, ctx.dtypes, strict=True))
+        return dv, -gradient * weights[:, None] * r, dW, db, None, None, None
 
 
 def _aligned(W: Tensor, dtype: torch.dtype) -> Tensor:
@@ -115,33 +129,66 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
     return a @ b if a.dtype == torch.float32 else torch.mm(a, b, out_dtype=torch.float32)
 
 
-def _row(logits, bias, target, weight, scale, nats, V, width, smoothing, block: tl.constexpr):  # type: ignore[no-untyped-def]
-    """Logits of a row to w / scale (p - target), in place; columns from V to width become zero."""
+def _row(  # type: ignore[no-untyped-def]
+    logits,
+    bias,
+    log_shares,
+    target,
+    weight,
+    scale,
+    nats,
+    shares,
+    V,
+    width,
+    smoothing,
+    count: tl.constexpr,
+    places: tl.constexpr,
+    block: tl.constexpr,
+):
+    """Logits of a token's softmaxes to w / scale r (p - target), in place; columns from V to width become zero.
+
+    Numbers that each softmax has one of stand in vectors of ``places``, of which ``count`` are used.
+    """
     row = tl.program_id(0).to(tl.int64)
-    z = logits + row * width
-    most, mass, total = -float("inf"), 0.0, 0.0
-    for start in range(0, V, block):
-        i = start + tl.arange(0, block)
-        real = i < V
-        x = tl.load(z + i, mask=real, other=-float("inf")).to(tl.float32)
-        x += tl.load(bias + i, mask=real, other=0.0)
-        higher = tl.maximum(most, tl.max(x, 0))
-        mass = mass * tl.exp(most - higher) + tl.sum(tl.exp(x - higher), 0)
-        most = higher
-        total += tl.sum(tl.where(real, x, 0.0), 0)
-    log_mass = most + tl.log(mass)
     t = tl.load(target + row)
-    named = tl.load(z + t).to(tl.float32) + tl.load(bias + t)
-    tl.store(nats + row, log_mass - (1 - smoothing) * named - smoothing * total / V)
+    k = tl.arange(0, places)
+    log_mass = tl.zeros([places], tl.float32)
+    cost = tl.zeros([places], tl.float32)
+    for one in range(count):
+        z = logits + (row * count + one) * width
+        most, mass, total = -float("inf"), 0.0, 0.0
+        for start in range(0, V, block):
+            i = start + tl.arange(0, block)
+            real = i < V
+            x = tl.load(z + i, mask=real, other=-float("inf")).to(tl.float32)
+            x += tl.load(bias + i, mask=real, other=0.0)
+            higher = tl.maximum(most, tl.max(x, 0))
+            mass = mass * tl.exp(most - higher) + tl.sum(tl.exp(x - higher), 0)
+            most = higher
+            total += tl.sum(tl.where(real, x, 0.0), 0)
+        named = tl.load(z + t).to(tl.float32) + tl.load(bias + t)
+        here = most + tl.log(mass)
+        log_mass = tl.where(k == one, here, log_mass)
+        cost = tl.where(k == one, here - (1 - smoothing) * named - smoothing * total / V, cost)
+    joint = tl.load(log_shares + row * count + k, mask=k < count, other=-float("inf")) - cost
+    best = tl.max(joint, 0)
+    log_p = best + tl.log(tl.sum(tl.exp(joint - best), 0))
+    tl.store(nats + row, -log_p)
+    r = tl.exp(joint - log_p)
+    tl.store(shares + row * count + k, r, mask=k < count)
     w = tl.load(weight + row) / tl.load(scale)
     tl.debug_barrier()  # no column may change before all threads have read the target's
-    for start in range(0, width, block):
-        i = start + tl.arange(0, block)
-        x = tl.load(z + i, mask=i < V, other=-float("inf")).to(tl.float32)
-        x += tl.load(bias + i, mask=i < V, other=0.0)
-        d = tl.exp(x - log_mass) - tl.where(i == t, 1 - smoothing, 0.0) - smoothing / V
-        d = tl.where(i < V, d * w, 0.0)
-        tl.store(z + i, d.to(logits.dtype.element_ty), mask=i < width)
+    for one in range(count):
+        z = logits + (row * count + one) * width
+        here = tl.sum(tl.where(k == one, log_mass, 0.0), 0)
+        learns = w * tl.sum(tl.where(k == one, r, 0.0), 0)
+        for start in range(0, width, block):
+            i = start + tl.arange(0, block)
+            x = tl.load(z + i, mask=i < V, other=-float("inf")).to(tl.float32)
+            x += tl.load(bias + i, mask=i < V, other=0.0)
+            d = tl.exp(x - here) - tl.where(i == t, 1 - smoothing, 0.0) - smoothing / V
+            d = tl.where(i < V, d * learns, 0.0)
+            tl.store(z + i, d.to(logits.dtype.element_ty), mask=i < width)
 
 
 # Whoever wraps the functions of this module to check their arguments must not wrap what Triton reads.

@@ -9,9 +9,8 @@ from torch.nn.functional import dropout
 from elman.errors import ModelError
 from elman.layers.cross_entropy import (
     by_rows,
-    known_nats,
-    linear_cross_entropy,
     linear_nats,
+    product_input,
     weighted_mean,
 )
 from elman.layers.embedding import Embedding
@@ -64,8 +63,12 @@ class Mixture(nn.Module):
     ) -> Float[Tensor, ""]:
         if not (torch.is_grad_enabled() and by_rows(h, self.softmax.W)):
             return weighted_mean(self.nats(h, targets), weights)
+        from elman.layers.cross_entropy_cuda import mixed_row_cross_entropy
+
         counted = None if weights is None else weights.flatten()
-        return mixed_cross_entropy(*self._parts(h), targets.flatten(), counted)
+        v, log_shares, W, b = self._parts(h)
+        v = product_input(v)
+        return mixed_row_cross_entropy(v, log_shares, W, b, targets.flatten(), counted)
 
     def _parts(self, h: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """v and log π of all tokens, one a row, and W and b."""
@@ -93,31 +96,6 @@ def mixed_nats(
     """-log Σ_k π_k p_k(target): what it costs each softmax, in chunks of its logits, then the mixture."""
     each = linear_nats(v.flatten(0, 1), W, b, _repeated(targets, v))
     return -(log_shares - each.view(log_shares.shape)).logsumexp(-1)
-
-
-def mixed_cross_entropy(
-    v: Float[Tensor, "N K E"],
-    log_shares: Float[Tensor, "N K"],
-    W: Float[Tensor, "V E"],
-    b: Float[Tensor, " V"],
-    targets: Int[Tensor, " N"],
-    weights: Tensor | None,
-) -> Float[Tensor, ""]:
-    """The weighted mean of `mixed_nats`, by a cross-entropy that must know each row's weight beforehand.
-
-    With the softmaxes' shares r in what the target got, r_k = π_k p_k / Σ_j π_j p_j, held still,
-
-        ∇ -log Σ_k π_k p_k = Σ_k r_k ∇ (-log π_k - log p_k)
-
-    so the logits are computed once for r, and once for a plain cross-entropy weighted with it.
-    """
-    rows, repeated = v.flatten(0, 1), _repeated(targets, v)
-    joint = log_shares.detach() - known_nats(rows, W, b, repeated).view(log_shares.shape)
-    value, r = weighted_mean(-joint.logsumexp(-1), weights), joint.softmax(-1)
-    counted = (r if weights is None else r * weights[:, None]).flatten()
-    same = linear_cross_entropy(rows, W, b, repeated, weights=counted)
-    same = same - weighted_mean((r * log_shares).sum(-1), weights)
-    return value + (same - same.detach())
 
 
 def _repeated(targets: Int[Tensor, " N"], v: Float[Tensor, "N K E"]) -> Int[Tensor, " NK"]:
