@@ -33,6 +33,25 @@ def plain(x, U, s):
     return State(a=z, b=s.a * z)
 
 
+@formula(gates="a b", matrices="k l m n")
+def summed(x, U, s):
+    """Results of several products in one sum: beside others that are not, and without a part of the input."""
+    v = tanh(U.k(s.h))
+    a = sigmoid(x.a + U.a(s.h) + U.l(v))
+    w = relu(U.m(v) + U.n(a * s.h))
+    return State(h=tanh(U.b(v) + x.b * w) + a * s.h)
+
+
+@formula(gates="a b", matrices="l m n")
+def apart(x, U, s):
+    """Sums whose terms lie in another order, or are read elsewhere, too."""
+    v = tanh(s.h)
+    a = sigmoid(U.l(v) + x.a + U.a(s.h))
+    b = tanh(x.b + U.b(s.h) + U.m(v))
+    c = U.n(a * v) + x.b
+    return State(h=a * b + c * sigmoid(c))
+
+
 FORMULAS = {
     **CELLS,
     "elman without bias": lambda d, h: Elman(d, h, bias=False),
@@ -40,6 +59,8 @@ FORMULAS = {
     "reset-after-gru without bias": lambda d, h: CELLS["reset-after-gru"](d, h, bias=False),
     "odd": lambda d, h: FormulaCell(odd, d, h),
     "plain": lambda d, h: FormulaCell(plain, d, h),
+    "summed": lambda d, h: FormulaCell(summed, d, h, widths={"k": 5}),
+    "apart": lambda d, h: FormulaCell(apart, d, h),
     "zoneout": lambda d, h: Zoneout(LSTM(d, h), {"h": 0.2, "c": 0.5}).eval(),
     "zoneout peephole": lambda d, h: Zoneout(CELLS["peephole-lstm"](d, h), 0.3).eval(),
 }
@@ -51,14 +72,18 @@ COMPOUNDS = {
     "weight drop": lambda d, h: WeightDrop(CELLS["gru"](d, h), 0.5),
 }
 
-# No executor but the loop runs these.
-STEPWISE = {
+MOGRIFIED = {
     "mogrifier": lambda d, h: Mogrifier(LSTM(d, h)),
+    "mogrifier of one round": lambda d, h: Mogrifier(LSTM(d, h, bias=False), rounds=1),
     "mogrifier gru of low rank": lambda d, h: Mogrifier(CELLS["gru"](d, h), rounds=2, rank=2),
+    "mogrifier reset after": lambda d, h: Mogrifier(CELLS["reset-after-gru"](d, h), rounds=4),
+    "mogrifier of a projection": lambda d, h: Mogrifier(CELLS["projected-lstm"](d, h), rounds=3),
+    "mogrifier of zoneout": lambda d, h: Mogrifier(Zoneout(LSTM(d, h), 0.3), rounds=2).eval(),
     "mogrifier with weight drop": lambda d, h: Mogrifier(WeightDrop(LSTM(d, h), 0.5), rounds=3),
+    "zoneout of a mogrifier": lambda d, h: Zoneout(Mogrifier(Elman(d, h), rounds=2), 0.3).eval(),
 }
 
-ALL = FORMULAS | COMPOUNDS | STEPWISE
+ALL = FORMULAS | COMPOUNDS | MOGRIFIED
 
 
 def cell_of(name: str, dtype: torch.dtype = torch.float64) -> Cell:

@@ -7,7 +7,7 @@ from elman.cells import CELLS, GRU, LSTM, Mogrifier, WeightDrop, parameter_count
 from elman.errors import ModelError
 from elman.scan import scan
 from elman.state import State, leaves, map_state
-from tests.zoo import STEPWISE, cell_of
+from tests.zoo import MOGRIFIED, cell_of
 
 D, H = 3, 4
 
@@ -55,7 +55,7 @@ def test_a_step_is_that_of_the_paper(rounds, rank):
         torch.testing.assert_close(y[row], expected[0][0])
 
 
-@pytest.mark.parametrize("name", [n for n in STEPWISE if "drop" not in n])
+@pytest.mark.parametrize("name", [n for n in MOGRIFIED if "drop" not in n])
 def test_its_gradients_are_those_of_finite_differences(name):
     cell = cell_of(name)
     xs = torch.randn(2, 2, D, dtype=torch.float64, requires_grad=True)

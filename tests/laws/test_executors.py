@@ -9,7 +9,7 @@ from elman.cells import Zoneout
 from elman.errors import ModelError
 from elman.scan import EXECUTORS, scan
 from elman.state import leaves, map_state
-from tests.zoo import ALL, FORMULAS, STEPWISE, cell_of
+from tests.zoo import ALL, FORMULAS, cell_of
 
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}
 RAGGED = [
@@ -64,7 +64,7 @@ def assert_same(ours, theirs, tolerance):
 def test_an_executor_equals_the_loop(name, executor, mask, reverse, dtype):
     cell = cell_of(name, dtype)
     if not accepts(executor, cell):
-        assert executor == "torch" or name in STEPWISE
+        assert executor == "torch"
         return
     xs, state = inputs(cell, dtype)
     mask = None if mask is None else torch.tensor(mask, dtype=torch.bool)

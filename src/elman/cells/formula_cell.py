@@ -12,7 +12,7 @@ from torch.nn.functional import linear
 
 from elman.cells.cell import Cell
 from elman.errors import ModelError
-from elman.formula import Formula, Gates, Node, State, equations
+from elman.formula import Formula, Node, State, equations
 from elman.formula.graph import topological
 from elman.shapes import Tensor
 
@@ -22,11 +22,11 @@ class Formulaic(Cell[State]):
     ``formula``, ``widths``, ``project``, ``affine``, ``matrices`` and ``units``."""
 
     formula: Formula
-    widths: Mapping[str, int]  # of each gate (they have one width) and each state, by name
+    widths: Mapping[str, int]  # of each gate, each state and each further matrix, by name
 
     @abstractmethod
     def project(self, x: Tensor) -> tuple[Tensor, ...]:
-        """All gates of x side by side (…, G·H), then the formula's masks, each (…, H).
+        """All gates of x side by side (…, G·H), then the formula's masks, each as wide as its state.
 
         The tensors are made anew at each call: an executor may overwrite them.
         """
@@ -49,7 +49,7 @@ class Formulaic(Cell[State]):
 
     def step(self, state: State, x: tuple[Tensor, ...]) -> State:
         gates, *masks = x
-        each = gates.chunk(len(self.formula.gates), dim=-1)
+        each = torch.split(gates, [self.widths[g] for g in self.formula.gates], dim=-1)
         return self.formula(each, _Products(self), state, self.units(), masks)
 
     def output(self, state: State) -> Tensor:
@@ -83,16 +83,13 @@ class _Products:
                 parts = torch.split(linear(operand, matrix), widths, dim=-1)
                 self._results.update(zip(product.names, parts, strict=True))
 
-    def __call__(self, operand: Tensor) -> Gates:
-        return Gates(**{gate: getattr(self, gate)(operand) for gate in self._cell.formula.gates})
-
 
 class FormulaCell(Formulaic):
     """A cell with parameters of its own: W x + b for the gates, a matrix U for each product.
 
     ``bias`` gives every gate one bias (not two, as torch and cuDNN have). ``widths`` says which states
-    are not ``hidden_size`` wide. Initialisation: W Glorot uniform, U orthogonal gate by gate
-    (``orthogonal=False``: uniform in ±1/√H), biases zero, per-unit parameters as the formula says.
+    and further matrices are not ``hidden_size`` wide. Initialisation: W Glorot uniform, U orthogonal gate
+    by gate (``orthogonal=False``: uniform in ±1/√H), biases zero, per-unit parameters as the formula says.
     """
 
     def __init__(
@@ -106,20 +103,20 @@ class FormulaCell(Formulaic):
         widths: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__()
-        gates, names = formula.gates, (*formula.states, *formula.gates)
-        unknown = set(widths or {}) - set(formula.states)
+        gates, free = formula.gates, (*formula.states, *formula.matrices)
+        unknown = set(widths or {}) - set(free)
         if unknown:
             raise ModelError(
-                f"{formula.name} has no state {min(unknown)!r}; it has {', '.join(formula.states)}"
+                f"{formula.name} has no state {min(unknown)!r}; it has {', '.join(free)}"
             )
-        self.widths = {**dict.fromkeys(names, hidden_size), **(widths or {})}
+        self.widths = {**dict.fromkeys(formula.results, hidden_size), **(widths or {})}
         if min(input_size, *self.widths.values()) < 1:
             raise ModelError(f"sizes must be positive, got {input_size} and {hidden_size}")
         self.formula, self.input_size = formula, input_size
         self.output_size = self.widths[formula.output]
         self.W = nn.Parameter(torch.empty(len(gates) * hidden_size, input_size))
         self.b = nn.Parameter(torch.zeros(len(gates) * hidden_size)) if bias else None
-        self.U = nn.ParameterList(torch.empty(shape) for shape in self._shapes(hidden_size))
+        self.U = nn.ParameterList(torch.empty(shape) for shape in self._shapes())
         first = formula.parameters.values()
         self.p = nn.ParameterList(torch.full((hidden_size,), value) for value in first)
         for block in self.W.data.chunk(len(gates)):
@@ -131,12 +128,11 @@ class FormulaCell(Formulaic):
                 else:
                     nn.init.uniform_(block, -(hidden_size**-0.5), hidden_size**-0.5)
 
-    def _shapes(self, hidden_size: int) -> list[tuple[int, int]]:
+    def _shapes(self) -> list[tuple[int, int]]:
         def width(a: Node) -> int:
-            """Of an operand: pointwise, so that of any state in it."""
-            states = [i.args[1] for i in topological([a]) if i.op == "input" and i.args[0] == "s"]
-            gates = any(i.op == "input" and i.args[0] in "xr" for i in topological([a]))
-            return hidden_size if gates or not states else self.widths[states[0]]
+            """Of an operand: pointwise, so that of any input, product or state in it."""
+            parts = [i.args for i in topological([a]) if i.op == "input"]
+            return next(self.widths[name] for kind, name in parts if kind in "xrs")
 
         return [
             (sum(self.widths[n] for n in product.names), width(product.operand))

@@ -1,52 +1,116 @@
 """Input and state gate one another before a cell reads: the Mogrifier (Melis et al. 2020).
 
-No formula: its gates are as wide as the input, and what the cell's matrices W multiply is known within the
-step only. So it is a cell around a cell, and runs step by step.
+What the matrices W of the cell multiply is then known within the step only: they are matrices of the formula
+like any other, and the input enters it as it is.
 """
 
 from __future__ import annotations
 
-from typing import cast
+import inspect
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, cast
 
 import torch
 from torch import nn
 
-from elman.cells.cell import Cell
 from elman.cells.formula_cell import Formulaic
 from elman.errors import ModelError
+from elman.formula import Formula, Gates, Matrices, State, sigmoid
 from elman.shapes import Tensor
-from elman.state import State
 
 
-class Mogrified(Cell[State]):
+@cache
+def mogrified(inner: Formula, rounds: int, thin: bool) -> Formula:
+    """The formula after some rounds; ``thin`` matrices stand before those of the rounds, q before Q."""
+
+    def function(x: Gates, U: Matrices, s: State, *more: Gates) -> State:
+        v, h = x.x, getattr(s, inner.output)
+        for i in range(1, rounds + 1):
+            if i % 2:
+                v = 2 * sigmoid(product(U, f"Q_{i}", h)) * v
+            else:
+                h = 2 * sigmoid(product(U, f"R_{i}", v)) * h
+        gates = [getattr(x, gate) + getattr(U, f"W_{gate}")(v) for gate in inner.gates]
+        p, m = more[:1] if inner.parameters else ((),), more[-1:] if inner.masks else ((),)
+        return inner(gates, U, s.replace(**{inner.output: h}), *p, *m)
+
+    def product(U: Matrices, name: str, operand: Any) -> Any:
+        return getattr(U, name)(getattr(U, name.lower())(operand) if thin else operand)
+
+    function.__name__ = f"mogrified_{inner.name}"
+    function.__signature__ = inspect.signature(inner.function)  # type: ignore[attr-defined]
+    names = [f"{'QR'[i % 2]}_{i + 1}" for i in range(rounds)]
+    names += [name.lower() for name in names if thin]
+    return Formula(
+        function,
+        (*inner.gates, "x"),
+        inner.states,
+        inner.parameters,
+        inner.masks,
+        inner.output,
+        (*names, *(f"W_{gate}" for gate in inner.gates), *inner.gates, *inner.matrices),
+    )
+
+
+class Mogrified(Formulaic):
     """A cell whose input and output state pass through gates, by turns, before each step."""
 
     def __init__(self, cell: Formulaic, gates: nn.ModuleList) -> None:
         super().__init__()
         self.cell, self.gates = cell, gates
         self.input_size, self.output_size = cell.input_size, cell.output_size
+        self.formula = mogrified(cell.formula, len(gates), isinstance(gates[0], nn.Sequential))
+        own = {name: len(matrix) for name, matrix in self._own()}
+        read = {f"W_{gate}": cell.widths[gate] for gate in cell.formula.gates}
+        self.widths = {**cell.widths, **own, **read, "x": cell.input_size}
 
-    def initial(self, like: Tensor) -> State:
-        return self.cell.initial(like)
+    def _own(self) -> Iterator[tuple[str, Tensor]]:
+        """Q_i and R_i, and the thin matrices before them, by name."""
+        for i, gate in enumerate(self.gates):
+            name = f"{'QR'[i % 2]}_{i + 1}"
+            *thin, last = gate if isinstance(gate, nn.Sequential) else [gate]
+            yield from ((name.lower(), cast(nn.Linear, part).weight) for part in thin)
+            yield name, cast(nn.Linear, last).weight
 
-    def project(self, x: Tensor) -> Tensor:
-        return x
+    def project(self, x: Tensor) -> tuple[Tensor, ...]:
+        """Of the gates only b is known beforehand; x follows as it is."""
+        W, b = self.cell.affine()
+        known = x.new_zeros(len(W)) if b is None else b
+        masks = self.cell.project(x)[1:] if self.formula.masks else ()
+        return torch.cat((known.expand(*x.shape[:-1], -1), x), -1), *masks
 
-    def step(self, state: State, x: Tensor) -> State:
-        name = self.cell.formula.output
-        h = cast(Tensor, getattr(state, name))
-        for turn, gate in enumerate(self.gates):
-            if turn % 2:
-                h = 2 * torch.sigmoid(gate(x)) * h
-            else:
-                x = 2 * torch.sigmoid(gate(h)) * x
-        return self.cell.step(state.replace(**{name: h}), self.cell.project(x))
+    def affine(self) -> tuple[Tensor, Tensor | None]:
+        return self.cell.affine()
 
-    def output(self, state: State) -> Tensor:
-        return self.cell.output(state)
+    def matrices(self) -> Sequence[Tensor]:
+        """Matrices that multiply one vector side by side, as they lie in the cell where they may."""
+        inner = self.cell.formula
+        read = tuple(f"W_{gate}" for gate in inner.gates)
+        known = {(name,): matrix for name, matrix in self._own()} | {read: self.cell.affine()[0]}
+        known |= {
+            product.names: matrix
+            for product, matrix in zip(inner.trace.products, self.cell.matrices(), strict=True)
+        }
+        each = {
+            name: part
+            for names, matrix in known.items()
+            for name, part in zip(names, torch.split(matrix, self._widths(names)), strict=True)
+        }
+        return [
+            known[p.names] if p.names in known else torch.cat([each[n] for n in p.names])
+            for p in self.formula.trace.products
+        ]
 
-    def draw(self, like: Tensor) -> Cell[State]:
-        return Mogrified(cast(Formulaic, self.cell.draw(like)), self.gates)
+    def _widths(self, names: Sequence[str]) -> list[int]:
+        return [self.widths[name] for name in names]
+
+    def units(self) -> Sequence[Tensor]:
+        return self.cell.units()
+
+    def draw(self, like: Tensor) -> Mogrified:
+        cell = cast(Formulaic, self.cell.draw(like))
+        return self if cell is self.cell else Mogrified(cell, self.gates)
 
     def equations(self) -> list[str]:
         """The rounds, then the cell's formula, typeset in Unicode; x and h are what the round before left."""

@@ -7,6 +7,7 @@ training (``eval``) all of these are the cell they hold.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import torch
@@ -166,6 +167,7 @@ class Zoneout(_Around):
         return self if cell is self.cell else Zoneout(cell, self.p).train(self.training)
 
 
+@cache
 def zoned(inner: Formula) -> Formula:
     """The formula with a mask for each state that keeps the old value."""
     if inner.masks:
@@ -187,5 +189,11 @@ def zoned(inner: Formula) -> Formula:
     function = with_units if inner.parameters else plain
     function.__name__ = f"zoneout_{inner.name}"
     return Formula(
-        function, inner.gates, inner.states, inner.parameters, inner.states, inner.output
+        function,
+        inner.gates,
+        inner.states,
+        inner.parameters,
+        inner.states,
+        inner.output,
+        inner.matrices,
     )

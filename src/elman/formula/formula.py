@@ -82,20 +82,6 @@ class Trace:
                 readers[operand].append(a)
         return readers
 
-    @cached_property
-    def additive(self) -> frozenset[str]:
-        """The gates whose input and recurrence meet only as the sum ``x + r``."""
-        return frozenset(
-            name
-            for product in self.products
-            for name in product.names
-            if self._meets_only_in_sum(symbol("x", name), symbol("r", name))
-        )
-
-    def _meets_only_in_sum(self, x: Node, r: Node) -> bool:
-        alone = x in self.uses and self.uses[x] == self.uses[r] == [x + r]
-        return alone and all(p.operand not in (x, r) for p in self.products)
-
 
 @dataclass(frozen=True, eq=False)
 class Formula:
@@ -103,7 +89,7 @@ class Formula:
 
     ``x.i`` is the input's part of gate i, ``U.i(v)`` the vector v times the recurrent matrix of gate i
     (``U(v)``: of all gates), ``s.h`` the old state, ``p.i`` a per-unit parameter, ``m.d`` a mask.
-    ``U.h(v)`` with a state's name projects v to the width of that state.
+    ``U.h(v)`` with a state's name projects v to the width of that state; ``matrices`` names further ones.
     """
 
     function: Callable[..., State]
@@ -112,6 +98,7 @@ class Formula:
     parameters: Mapping[str, float] = field(default_factory=dict)
     masks: tuple[str, ...] = ()
     output: str = "h"
+    matrices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__module__", self.function.__module__)  # where pickle looks
@@ -135,13 +122,19 @@ class Formula:
     def name(self) -> str:
         return self.function.__name__
 
+    @property
+    def results(self) -> tuple[str, ...]:
+        """What a matrix may be asked for by."""
+        return *self.gates, *self.states, *self.matrices
+
     def __call__(
         self, x: Sequence[Any], U: Any, s: State, p: Sequence[Any], m: Sequence[Any]
     ) -> State:
         """The new state; ``x``, ``p`` and ``m`` hold a value for each name."""
         more = [Gates(**dict(zip(self.parameters, p, strict=True)))] if self.parameters else []
         more += [Gates(**dict(zip(self.masks, m, strict=True)))] if self.masks else []
-        new = self.function(Gates(**dict(zip(self.gates, x, strict=True))), U, s, *more)
+        gates = Gates(**dict(zip(self.gates, x, strict=True)))
+        new = self.function(gates, _OfGates(U, self.gates), s, *more)
         if not isinstance(new, State) or set(new.names) != set(self.states):
             got = ", ".join(new.names) if isinstance(new, State) else type(new).__name__
             raise FormulaError(
@@ -186,13 +179,15 @@ def formula(
     parameters: Mapping[str, float] | str = "",
     masks: str = "",
     output: str = "h",
+    matrices: str = "",
 ) -> Callable[[Callable[..., State]], Formula]:
     """Decorator: names are separated by blanks; ``parameters`` may map a name to its first value."""
     first = dict.fromkeys(parameters.split(), 0.0) if isinstance(parameters, str) else parameters
 
     def make(function: Callable[..., State]) -> Formula:
-        names = tuple(gates.split()), tuple(states.split())
-        return Formula(function, *names, first, tuple(masks.split()), output)
+        names = (tuple(given.split()) for given in (gates, states, masks, matrices))
+        declared, kept, noise, further = names
+        return Formula(function, declared, kept, first, noise, output, further)
 
     return make
 
@@ -200,6 +195,19 @@ def formula(
 def _inputs(a: Node) -> set[str]:
     """The kinds of inputs a value is made of."""
     return {i.args[0] for i in topological([a]) if i.op == "input"}
+
+
+class _OfGates:
+    """The ``U`` of a formula: asked for no matrix, it multiplies by those of all gates."""
+
+    def __init__(self, matrices: Any, gates: tuple[str, ...]) -> None:
+        self._matrices, self._gates = matrices, gates
+
+    def __getattr__(self, name: str) -> Callable[[Any], Any]:
+        return getattr(self._matrices, name)  # type: ignore[no-any-return]
+
+    def __call__(self, operand: Any) -> Gates:
+        return Gates(**{gate: getattr(self, gate)(operand) for gate in self._gates})
 
 
 class _Asked:
@@ -210,7 +218,7 @@ class _Asked:
         self._operands: dict[str, Node] = {}
 
     def __getattr__(self, name: str) -> Callable[[Any], Node]:
-        allowed = dict.fromkeys((*self._of.gates, *self._of.states))
+        allowed = dict.fromkeys(self._of.results)
         if name not in allowed:
             raise FormulaError(
                 f"{self._of.name} asks for U.{name}; it may ask for {', '.join(allowed)}"
@@ -229,13 +237,10 @@ class _Asked:
 
         return multiply
 
-    def __call__(self, operand: Any) -> Gates:
-        return Gates(**{g: getattr(self, g)(operand) for g in self._of.gates})
-
     def products(self) -> tuple[Product, ...]:
         """Matrices that multiply the same vector are one product; names in the order declared."""
         groups: dict[Node, list[str]] = {}
         for name, operand in self._operands.items():
             groups.setdefault(operand, []).append(name)
-        declared = [*self._of.gates, *self._of.states]
+        declared = self._of.results
         return tuple(Product(v, tuple(sorted(n, key=declared.index))) for v, n in groups.items())

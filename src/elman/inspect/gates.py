@@ -68,7 +68,7 @@ def _step(cell: Formulaic, state: State, x: tuple[Tensor, ...]) -> Mapping[Node,
     gates, *masks = x
     known: dict[Node, Tensor] = {}
     for kind, names, tensors in (
-        ("x", formula.gates, gates.chunk(len(formula.gates), -1)),
+        ("x", formula.gates, torch.split(gates, [cell.widths[g] for g in formula.gates], -1)),
         ("s", formula.states, state),
         ("p", formula.parameters, cell.units()),
         ("m", formula.masks, masks),

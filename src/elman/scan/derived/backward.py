@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from elman.formula import Node
 from elman.formula.graph import topological
 from elman.formula.linear import Form
 from elman.formula.symbols import symbol, value_of
 from elman.scan.derived.plan import Plan
+from elman.scan.derived.sums import inside
 from elman.scan.derived.writing import ONE, Views, columns, evaluate, indent, total
 
 
@@ -31,7 +33,7 @@ class _Backward:
         self.head = ["N, B = X.shape[0], dS[0].shape[0]"]
         self.body: list[str] = []
         self.late = [
-            *(self.linear.x[g] for g in plan.formula.gates if g not in self.trace.additive),
+            *(self.linear.x[g] for g in plan.formula.gates if g not in plan.additive),
             *self.linear.p.values(),
         ]
 
@@ -63,17 +65,14 @@ class _Backward:
     def _values(self) -> None:
         """Names of everything the forward pass left, then the coefficients."""
         plan, formula = self.plan, self.plan.formula
-        width = plan.widths[formula.gates[0]]
-        for i, gate in enumerate(formula.gates):
-            self.slabs[symbol("x", gate)] = columns("X", i * width, width)
+        for gate, place in plan.columns(formula.gates).items():
+            self.slabs[symbol("x", gate)] = columns("X", *place)
         for kind, names in (("p", formula.parameters), ("m", formula.masks)):
             for j, name in enumerate(names):
                 self.slabs[symbol(kind, name)] = f"{kind}[{j}]"
         for k, product in enumerate(self.trace.products):
-            first = 0
-            for name in product.names:
-                self.slabs[plan.held(name)] = columns(f"A[{k}]", first, plan.widths[name])
-                first += plan.widths[name]
+            for name, place in plan.columns(product.names).items():
+                self.slabs[plan.held(name)] = columns(f"A[{k}]", *place)
         for i, a in enumerate(plan.extra):
             self.slabs[a] = f"V[{i}]"
         for j, (name, a) in enumerate(self.trace.new.items()):
@@ -86,22 +85,35 @@ class _Backward:
     def _coefficients(self) -> None:
         """Each for all steps; those of neighbouring results with one gradient lie side by side."""
         targets: dict[Node, str] = {}
-        for k in range(len(self.trace.products)):
+        copies: list[tuple[str, Node]] = []
+        for k in sorted({home for home, _ in self.homes}):
+            width = sum(self.plan.widths[name] for name in self.trace.products[k].names)
+            self.head.append(f"R{k} = X.new_empty(N, {width})")
             for i, (_, names) in enumerate(self._runs(k)):
                 if len(names) > 1:
                     width = self.plan.widths[names[0]]
                     self.head.append(f"K{k}_{i} = X.new_empty(N, {len(names)}, {width})")
                     for place, name in enumerate(names):
                         (factor,) = self.linear.r[name].values()
-                        targets.setdefault(factor, f"K{k}_{i}[:, {place}]")
+                        copies.append((f"K{k}_{i}[:, {place}]", factor))
+                        targets.setdefault(factor, copies[-1][0])
         self.head += evaluate(self.plan.coefficients, self.slabs, "c", targets)
-        for k in range(len(self.trace.products)):
-            for i, (_, names) in enumerate(self._runs(k)):
-                for place, name in enumerate(names if len(names) > 1 else ()):
-                    (factor,) = self.linear.r[name].values()
-                    target = f"K{k}_{i}[:, {place}]"
-                    if self.slabs[factor] != target:
-                        self.head.append(f"{target} = {self.slabs[factor]}")
+        for target, factor in copies:
+            if self.slabs[factor] != target:
+                self.head.append(f"{target} = {self.slabs[factor]}")
+
+    @cached_property
+    def homes(self) -> list[tuple[int, int]]:
+        """The first product that has the gradients of each product's results, and the place among its names.
+
+        Results that are added up have the same gradients.
+        """
+        products, known = self.trace.products, list(self.linear.r.values())
+        forms = [[known[known.index(self.linear.r[name])] for name in p.names] for p in products]
+        return [
+            next((j, i) for j, there in enumerate(forms) if (i := inside(here, there)) is not None)
+            for here in forms
+        ]
 
     def _runs(self, k: int) -> Iterator[tuple[Node | None, list[str]]]:
         """Neighbouring results of a product whose gradients are multiples of the same gradient."""
@@ -173,24 +185,39 @@ class _Backward:
         return self.views(self.slabs[k])
 
     def _r(self, k: int) -> str:
-        return self.views(f"R{k}")
+        return self.views(self._slab(k))
+
+    def _slab(self, k: int) -> str:
+        """Where the gradients of a product's results lie for all steps."""
+        home, _ = self.homes[k]
+        places = self.plan.columns(self.trace.products[home].names)
+        names = self._names(k)
+        width = sum(self.plan.widths[name] for name in names)
+        return (
+            f"R{home}"
+            if len(names) == len(places)
+            else columns(f"R{home}", places[names[0]][0], width)
+        )
+
+    def _names(self, k: int) -> tuple[str, ...]:
+        """The results that have the gradients of product k, in the product that has them first."""
+        home, place = self.homes[k]
+        return self.trace.products[home].names[place : place + len(self.trace.products[k].names)]
 
     def _result_gradients(self, k: int) -> None:
         """The gradients of a product's results, side by side in the slab R."""
-        marker = symbol("q", f"done {k}")
-        if marker in self.gradients:
-            return
-        self.gradients[marker] = ""
-        widths = [self.plan.widths[n] for n in self.trace.products[k].names]
-        self.head.append(f"R{k} = X.new_empty(N, {sum(widths)})")
-        first = 0
-        for i, (gradient, names) in enumerate(self._runs(k)):
-            width = self.plan.widths[names[0]]
-            target = columns(f"R{k}", first, len(names) * width)
-            first += len(names) * width
+        (home, _), wanted = self.homes[k], set(self._names(k))
+        places = self.plan.columns(self.trace.products[home].names)
+        for i, (gradient, names) in enumerate(self._runs(home)):
+            marker = symbol("q", f"done {home} {i}")
+            if marker in self.gradients or not wanted.intersection(names):
+                continue
+            self.gradients[marker] = ""
+            first, width = places[names[0]]
+            target = columns(f"R{home}", first, len(names) * width)
             if gradient is not None and len(names) > 1:
                 cut = self.views(f"{target}.unflatten(1, ({len(names)}, {width}))")
-                factors = self.views(f"K{k}_{i}")
+                factors = self.views(f"K{home}_{i}")
                 by = f"{self._gradient(gradient)}.unsqueeze(1)"
                 self.body.append(f"torch.mul({by}, {factors}, out={cut})")
             else:
@@ -237,23 +264,21 @@ class _Backward:
         slab = self.stored.__getitem__
         factor = lambda k: self.slabs.get(k) or repr(value_of(k))  # noqa: E731
         matrices = [
-            f"R{k}.t() @ {self.slabs[p.operand]}" for k, p in enumerate(self.trace.products)
+            f"{self._slab(k)}.t() @ {self.slabs[p.operand]}"
+            for k, p in enumerate(self.trace.products)
         ]
         lines = [f"dU = [{', '.join(matrices)}]", "dp = []"]
-        width = self.plan.widths[self.plan.formula.gates[0]]
         for name in self.plan.formula.parameters:
-            zeros = [f"unit = X.new_zeros(1, {width})"]
+            zeros = [f"unit = X.new_zeros(1, {self.plan.width(symbol('p', name))})"]
             lines += total(self.linear.p[name], slab, factor, "unit") or zeros
             lines.append("dp.append(unit.sum(0))")
         names = self.trace.products[0].names if self.trace.products else ()
-        whole = names == self.plan.formula.gates
+        whole = names == self.plan.formula.gates == tuple(map(self._added, names))
         blocks = []
         for gate in self.plan.formula.gates:
-            blocks.append(
-                self._block(gate) if whole or gate in self.trace.additive else f"x_{gate}"
-            )
-            if gate not in self.trace.additive:
-                zeros = [f"x_{gate} = X.new_zeros(N, {width})"]
+            blocks.append(self._block(gate) if whole or gate in self.plan.additive else f"x_{gate}")
+            if gate not in self.plan.additive:
+                zeros = [f"x_{gate} = X.new_zeros(N, {self.plan.widths[gate]})"]
                 lines += total(self.linear.x[gate], slab, factor, f"x_{gate}") or zeros
                 lines += [f"{blocks[-1]} = x_{gate}"] if whole else []
         joined = f"torch.cat(({', '.join(blocks)},), 1)"
@@ -261,11 +286,16 @@ class _Backward:
         states = ", ".join(f"g{j}" for j in range(len(self.plan.formula.states)))
         return [*lines, f"return dX, [{states}], dU, dp"]
 
+    def _added(self, gate: str) -> str:
+        """The product result that a gate's part of the input is added to; its own where it is to none."""
+        bases = self.plan.sums.bases.items()
+        return next((name for name, base in bases if base is symbol("x", gate)), gate)
+
     def _block(self, gate: str) -> str:
-        k = next(k for k, p in enumerate(self.trace.products) if gate in p.names)
-        names = self.trace.products[k].names
-        first = sum(self.plan.widths[n] for n in names[: names.index(gate)])
-        return columns(f"R{k}", first, self.plan.widths[gate])
+        name = self._added(gate)
+        names = next(p.names for p in self.trace.products if name in p.names)
+        slab = self._slab([p.names for p in self.trace.products].index(names))
+        return columns(slab, *self.plan.columns(names)[name])
 
 
 def _inputs(a: Node) -> set[Node]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import cast
+
 from elman.formula import Node
 from elman.formula.symbols import symbol, value_of
 from elman.scan.derived.plan import Plan
+from elman.scan.derived.sums import inside
 from elman.scan.derived.writing import Views, call, columns, evaluate, indent, into
 
 
@@ -25,9 +29,12 @@ class _Forward:
         self.head: list[str] = ["N, B = X.shape[0], state[0].shape[0]", "rows = B"]
         self.body: list[str] = []
         self.multiplied: set[int] = set()
+        self.homes = [plan.sums.home(product.names) for product in self.trace.products]
         self.fused: dict[Node, tuple[str, tuple[Node, ...]]] = {}  # values made by one call
         self.folded: set[Node] = set()  # with these inside
         self._fold()
+        if any("zero" in call for call, _ in self.fused.values()):
+            self.head.append("zero = X.new_zeros(())")
 
     def lines(self) -> list[str]:
         self._states()
@@ -63,9 +70,8 @@ class _Forward:
     def _before(self) -> None:
         """Values without recurrence, for all steps at once."""
         formula = self.plan.formula
-        width = self.plan.widths[formula.gates[0]]
-        for i, gate in enumerate(formula.gates):
-            self.slabs[symbol("x", gate)] = columns("X", i * width, width)
+        for gate, place in self.plan.columns(formula.gates).items():
+            self.slabs[symbol("x", gate)] = columns("X", *place)
         for j, name in enumerate(formula.parameters):
             self.slabs[symbol("p", name)] = f"p[{j}]"
         for j, name in enumerate(formula.masks):
@@ -84,7 +90,7 @@ class _Forward:
         if a.op == "input" and a.args[0] == "r":
             self._multiply(a.args[1])
         made = a in self.names or a.op == "input" or self.plan.slot(a) is not None
-        if made or a in self.folded or a not in self.plan.looped:
+        if made or a in self.folded or a in self.plan.sums.partial or a not in self.plan.looped:
             return
         if a in self.fused:
             template, parts = self.fused[a]
@@ -121,9 +127,12 @@ class _Forward:
     def _fold(self) -> None:
         """Sums that torch computes in one call together with the products they read.
 
-        z·a + (1 - z)·b is a lerp, a + b·c an addcmul; what they read is folded in if nobody else does.
+        z·a + (1 - z)·b is a lerp, a + b·c and 2·b·c an addcmul; what they read is folded in if nobody
+        else does.
         """
         for a in self.trace.nodes:
+            if a.op == "mul" and a in self.plan.looped:
+                self._fold_number(a)
             if a.op != "add" or a not in self.plan.looped:
                 continue
             mix = _mixture(a)
@@ -141,48 +150,71 @@ class _Forward:
                 self.fused[a] = "torch.addcmul({0}, {1}, {2})", parts
                 self.folded.add(product)
 
+    def _fold_number(self, a: Node) -> None:
+        """2·b·c, where a number and two values meet."""
+        for inner, other in (a.args, a.args[::-1]):
+            if inner.op == "mul" and self._alone(inner) and value_of(other) is None:
+                number, value = sorted(inner.args, key=lambda o: value_of(o) is None)
+                if value_of(number) is not None:
+                    call = f"torch.addcmul(zero, {{0}}, {{1}}, value={value_of(number)})"
+                    self.fused[a] = call, (value, other)
+                    self.folded.add(inner)
+                    return
+
     def _foldable(self, a: Node) -> bool:
+        if a.op != "mul" or a in self.fused:
+            return False
+        return self._alone(a) and all(value_of(o) is None for o in a.args)
+
+    def _alone(self, a: Node) -> bool:
+        """Does nobody but one other value of the loop read it?"""
         return (
-            a.op == "mul"
-            and a in self.plan.looped
+            a in self.plan.looped
             and len(self.trace.uses[a]) == 1
             and a not in self.plan.states
             and a not in self.plan.needed
             and all(p.operand is not a for p in self.trace.products)
-            and all(value_of(o) is None for o in a.args)
         )
 
     def _base(self, k: int) -> str | None:
-        """The slab that a product is added to: x where x and r only meet as a sum. Its own from there on.
+        """The slab that a product is added to, where they only meet as a sum. Its own from there on.
 
-        x is overwritten, so that it need not be copied; ``None`` where there is nothing to add to.
+        That is x, or the results of an earlier product. They are overwritten, so that nothing need be
+        copied; ``None`` where there is nothing to add to.
         """
-        names, gates = self.trace.products[k].names, self.plan.formula.gates
-        added = [n for n in names if n in self.trace.additive]
-        if not added:
+        names, bases = self.trace.products[k].names, self.plan.sums.bases
+        added = [bases.get(name) for name in names]
+        if all(base is None for base in added):
             return None
-        width = self.plan.widths[gates[0]]
-        first = gates.index(names[0]) if names[0] in gates else -1
-        if len(added) == len(names) and names == gates[first : first + len(names)]:
-            return columns("X", first * width, len(names) * width)
+        gates = self.plan.formula.gates
+        first = inside(added, [symbol("x", gate) for gate in gates])
+        if first is not None:
+            return self._columns("X", gates, first, len(names))
+        if (home := self.homes[k]) is not None:
+            j, first = home
+            slab = cast(str, self._slab(j))
+            return self._columns(slab, self.trace.products[j].names, first, len(names))
         return f"X{k}"
+
+    def _columns(self, slab: str, names: Sequence[str], first: int, count: int) -> str:
+        """So many of the names that lie side by side in a slab."""
+        widths = [self.plan.widths[name] for name in names]
+        return columns(slab, sum(widths[:first]), sum(widths[first : first + count]))
 
     def _join(self, k: int) -> None:
         """x beside zeros for the results that it is not added to."""
-        names, gates = self.trace.products[k].names, self.plan.formula.gates
-        width = self.plan.widths[gates[0]]
-        parts = [
-            columns("X", gates.index(n) * width, width)
-            if n in self.trace.additive
-            else f"X.new_zeros(N, {self.plan.widths[n]})"
-            for n in names
-        ]
+        places, parts = self.plan.columns(self.plan.formula.gates), []
+        for name in self.trace.products[k].names:
+            base = self.plan.sums.bases.get(name)
+            zeros = f"X.new_zeros(N, {self.plan.widths[name]})"
+            parts.append(zeros if base is None else columns("X", *places[base.args[1]]))
         self.head.append(f"X{k} = torch.cat(({', '.join(parts)}), 1)")
 
     def _slab(self, k: int) -> str | None:
-        """Where the results of product k lie: in what they are added to, or where the way back needs them."""
+        """Where the results of product k lie: in what they are added to, or where others need them."""
         names = self.trace.products[k].names
         needed = any(self.plan.held(n) in self.plan.needed for n in names)
+        needed = needed or any(home and home[0] == k for home in self.homes)
         return self._base(k) or (f"A{k}" if needed else None)
 
     def _multiply(self, name: str) -> None:
@@ -191,6 +223,8 @@ class _Forward:
             return
         self.multiplied.add(k)
         product, base, slab = self.trace.products[k], self._base(k), self._slab(k)
+        if (home := self.homes[k]) is not None:
+            self._multiply(self.trace.products[home[0]].names[0])
         widths = [self.plan.widths[n] for n in product.names]
         operand = self._name(product.operand)
         if base:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from elman.formula import Formula, Node, derivative
 from elman.formula.graph import topological
 from elman.formula.linear import Linear, linear
-from elman.formula.symbols import symbol
+from elman.scan.derived.sums import Sums, is_x, sums
 
 SQUASH = ("sigmoid", "tanh", "relu", "exp", "rsqrt")
 # torch computes the others through MKL, which is several times slower on a column of a wider matrix.
@@ -75,13 +75,18 @@ class Plan:
         return first
 
     def slot(self, a: Node) -> str | None:
-        """The product result that holds ``a`` as it comes out: r, or x + r where they only meet so."""
-        trace = self.formula.trace
-        for name in (n for p in trace.products for n in p.names):
-            r = symbol("r", name)
-            if a is (symbol("x", name) + r if name in trace.additive else r):
-                return name
-        return None
+        """The product result that holds ``a`` as it comes out: r, or its sum with what it is added to."""
+        names = (name for product in self.formula.trace.products for name in product.names)
+        return next((name for name in names if a is self.sums.result(name)), None)
+
+    @cached_property
+    def sums(self) -> Sums:
+        return sums(self.formula.trace)
+
+    @cached_property
+    def additive(self) -> frozenset[str]:
+        """The gates whose part of the input is only added to a product."""
+        return frozenset(a.args[1] for a in self.sums.bases.values() if is_x(a))
 
     @cached_property
     def squashed(self) -> dict[str, Node]:
@@ -113,19 +118,23 @@ class Plan:
 
     def held(self, name: str) -> Node:
         """What the slab of a product holds in the place of ``name`` after the loop."""
-        r = symbol("r", name)
-        plain = symbol("x", name) + r if name in self.formula.trace.additive else r
-        return self.squashed.get(name, plain)
+        return self.squashed.get(name, self.sums.result(name))
+
+    def columns(self, names: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Where each of them begins when they lie side by side, and its width."""
+        first, places = 0, {}
+        for name in names:
+            places[name] = first, self.widths[name]
+            first += self.widths[name]
+        return places
 
     def width(self, a: Node) -> int:
         """1 for what is the same at every unit, else that of its inputs."""
         if a.op == "mean" or a.op == "constant":
             return 1
         if a.op == "input":
-            kind, name = a.args
-            if kind in "pm":
-                return self.widths[self.formula.gates[0]]
-            return self.widths[name]
+            _, name = a.args
+            return self.widths.get(name, self.widths[self.formula.gates[0]])
         return max(self.width(o) for o in a.operands)
 
     def rowless(self, a: Node) -> bool:
