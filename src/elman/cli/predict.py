@@ -12,7 +12,7 @@ import click
 
 from elman.cli.folders import model_folder, refuse, text_file
 from elman.cli.manner import ANSWERS, Writing, writing
-from elman.cli.streaming import chunks
+from elman.cli.streaming import chunks, line_buffered
 from elman.cli.terminal import on_device, say
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ TABLES = (".tsv", ".csv", ".jsonl")
     help="Taggers: words apart by blanks, raw text, or a file whose column is filled. "
     "Default: by the ending, .conllu or .conll, else lines.",
 )
+@line_buffered
 @click.option("--encoding", default="utf-8", show_default=True)
 @on_device
 def predict(
@@ -41,6 +42,7 @@ def predict(
     writing: Writing,
     as_json: bool,
     format: str | None,
+    line_buffered: bool,
     encoding: str,
     device: str,
 ) -> None:
@@ -48,7 +50,7 @@ def predict(
 
     A tagger fills its column in a CoNLL-U file and leaves everything else as it is; with --json or --top
     it prints a line for each sentence. A sequence-to-sequence model does what elman translate does; all
-    options but --top, --json, --format, --encoding and --device are for these.
+    options but --top, --json, --format, --line-buffered, --encoding and --device are for these.
 
     \b
     Examples:
@@ -77,9 +79,18 @@ def predict(
     if task != "tagger" and ending(file) in TABLES:
         say(f"{file} is read as a text a line; it is elman evaluate that reads tables")
     model: Any = artifact.load(folder, device=device)
-    texts = chunks((line for _, line in lines(file, encoding=encoding)), file, CHUNK)
+    read = (line for _, line in lines(file, encoding=encoding))
+    texts = chunks(read, file, CHUNK, line_buffered=line_buffered)
     if isinstance(model, Tagger):
-        tag_file(model, file, writing.n_best, as_json, format=format, encoding=encoding)
+        tag_file(
+            model,
+            file,
+            writing.n_best,
+            as_json,
+            format=format,
+            encoding=encoding,
+            line_buffered=line_buffered,
+        )
     elif isinstance(model, Seq2Seq):
         answer(model, texts, writing, as_json=as_json, device=device)
     else:

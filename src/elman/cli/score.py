@@ -13,7 +13,7 @@ import click
 from elman.cli.folders import language_model, model_folder, text_file
 from elman.cli.language import adaptable, tell_if_too_short
 from elman.cli.shades import by_surprise, show_tokens
-from elman.cli.streaming import chunks
+from elman.cli.streaming import chunks, line_buffered
 from elman.cli.terminal import on_device, say
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ CHUNK = 256  # lines that are scored together
 )
 @adaptable
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line, with every token.")
+@line_buffered
 @click.option("--encoding", default="utf-8", show_default=True)
 @on_device
 def score(folder: Path, file: str, device: str, ways: dict[str, Any], **options: Any) -> None:
@@ -59,12 +60,11 @@ def score(folder: Path, file: str, device: str, ways: dict[str, Any], **options:
     texts, again = tee(line for _, line in lines(file, encoding=options["encoding"]))
     blank = " " if in_words(model.codec) else ""
     total, tokens, longest = 0.0, 0, 0
+    some = chunks(texts, file, CHUNK, line_buffered=options["line_buffered"])
     scores = (
         scoring.running(model, texts, **ways)
         if options["running"]
-        else chain.from_iterable(
-            scoring.scores(model, some, **ways) for some in chunks(texts, file, CHUNK)
-        )
+        else chain.from_iterable(scoring.scores(model, each, **ways) for each in some)
     )
     for text, found in zip(again, scores, strict=True):
         total, tokens = total + found.log_probability, tokens + len(found.tokens)

@@ -20,7 +20,14 @@ CHUNK = 256  # sentences that are tagged together
 
 
 def tag_file(
-    model: Tagger, file: str, top: int, as_json: bool, *, format: str | None, encoding: str
+    model: Tagger,
+    file: str,
+    top: int,
+    as_json: bool,
+    *,
+    format: str | None,
+    encoding: str,
+    line_buffered: bool,
 ) -> None:
     """Tag lines of words, raw text, or a file of columns, by ``format`` or by the ending."""
     from elman.text.conll import sentences
@@ -38,9 +45,10 @@ def tag_file(
         read = sentences(file, columns=(), format=format, encoding=encoding)
         words = (s.words for s in read)
     else:
-        _fill(model, file, format, encoding)
+        _fill(model, file, format, encoding, line_buffered)
         return
-    _tag(model, chunks(words, file, CHUNK), top, as_json, pairs=format == "raw")
+    some = chunks(words, file, CHUNK, line_buffered=line_buffered)
+    _tag(model, some, top, as_json, pairs=format == "raw")
 
 
 def _tag(
@@ -82,7 +90,7 @@ def _plain(words: Sequence[str], tagging: Tagging) -> dict[str, Any]:
     }
 
 
-def _fill(model: Tagger, file: str, format: str, encoding: str) -> None:
+def _fill(model: Tagger, file: str, format: str, encoding: str, line_buffered: bool) -> None:
     from codecs import getincrementalencoder
 
     from elman.errors import DataError
@@ -92,7 +100,7 @@ def _fill(model: Tagger, file: str, format: str, encoding: str) -> None:
     encode = None  # as it was encoded, whatever the terminal's encoding is
     read = tuple(given.column for given in model.lexicon.inputs)
     read_blocks = blocks(file, columns=read, format=format, encoding=encoding)
-    for some in chunks(read_blocks, file, CHUNK):
+    for some in chunks(read_blocks, file, CHUNK, line_buffered=line_buffered):
         encode = encode or getincrementalencoder(encoding)().encode
         inputs = [block.tags for block in some] if read else None
         answers = model.tag_columns([block.words for block in some], inputs)

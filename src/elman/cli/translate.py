@@ -11,7 +11,7 @@ import click
 
 from elman.cli.folders import model_folder, text_file, translator
 from elman.cli.manner import ANSWERS, Writing, writing
-from elman.cli.streaming import chunks
+from elman.cli.streaming import chunks, line_buffered
 from elman.cli.terminal import on_device, say
 from elman.errors import ConfigError
 
@@ -26,10 +26,17 @@ CHUNK = 512  # lines that are answered together
 @text_file
 @writing(ANSWERS)
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line, with all numbers.")
+@line_buffered
 @click.option("--encoding", default="utf-8", show_default=True)
 @on_device
 def translate(
-    folder: Path, file: str, writing: Writing, as_json: bool, encoding: str, device: str
+    folder: Path,
+    file: str,
+    writing: Writing,
+    as_json: bool,
+    line_buffered: bool,
+    encoding: str,
+    device: str,
 ) -> None:
     """Print an answer to each line of FILE (default: standard input) by a sequence-to-sequence model.
 
@@ -42,11 +49,13 @@ def translate(
       echo "a man sleeps" | elman translate models/en-de --n-best 3
       echo "a man sleeps" | elman translate models/en-de --attention man.png --show-attention
       elman translate models/en-de news.en --with models/second --with models/third --beam 10
+      tail -f news.en | elman translate models/en-de --line-buffered
     """
     from elman.text.lines import lines
 
     model = translator(folder, device)
-    texts = chunks((line for _, line in lines(file, encoding=encoding)), file, CHUNK)
+    read = (line for _, line in lines(file, encoding=encoding))
+    texts = chunks(read, file, CHUNK, line_buffered=line_buffered)
     answer(model, texts, writing, as_json=as_json, device=device)
 
 
