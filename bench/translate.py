@@ -95,7 +95,7 @@ def _job(corpus: Corpus, options: argparse.Namespace) -> Job:
         batch=options.batch,
         sentences=round(len(corpus.train) / len(plan)),
         beam=options.beam,
-        decoded=64,  # as many as ours takes
+        decoded=128,  # as many as ours takes
         threads=options.threads,
     )
 

@@ -32,12 +32,13 @@ def check(context: str, **options: str) -> None:
     made, E, source = decoder(context, **options), embedding(), sources([3, 1, 2])
     with torch.no_grad():
         session, state = made.open(source)
-        write, inputs = Writer(made, session), Inputs(E, made)
+        write, inputs = Writer(made), Inputs(E, made)
+        before = write.open(session)
         for rows in COMPANY:
             state = pick(state, torch.tensor(rows))
             tokens = torch.randint(7, (len(rows),))
             read = made.read(session, state, E(tokens[:, None]))
-            state, o, weights = write(state, inputs(tokens))
+            state, o, weights = write(before, state, inputs(tokens))
             torch.testing.assert_close(o, read.os[:, 0], rtol=0, atol=1e-10)
             torch.testing.assert_close(weights, read.weights[:, 0], rtol=0, atol=1e-10)
             for (name, a), (_, b) in zip(leaves(state), leaves(read.state), strict=True):
@@ -58,7 +59,8 @@ def test_any_cell_writes(context, cell):
     tokens = torch.tensor([3, 1])
     with torch.no_grad():
         expected = made.read(session, state, E(tokens[:, None])).os[:, 0]
-        _, o, _ = Writer(made, session)(state, Inputs(E, made)(tokens))
+        write = Writer(made)
+        _, o, _ = write(write.open(session), state, Inputs(E, made)(tokens))
     torch.testing.assert_close(o, expected, rtol=0, atol=1e-10)
 
 

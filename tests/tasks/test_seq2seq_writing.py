@@ -101,6 +101,15 @@ def test_a_source_is_answered_in_company_as_alone(kind, manner):
 
 
 @EVERY
+def test_many_sources_are_answered_by_several_threads_as_few_by_one(kind, monkeypatch):
+    one, many = model(kind), 35 * SOURCES
+    few = one.translations(SOURCES, beam=3, longest=8)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
+    close(one.translations(many, beam=3, longest=8), 35 * few)
+
+
+@EVERY
 def test_the_best_answers_are_sorted_distinct_and_cost_what_teacher_forcing_says(kind):
     one = model(kind)
     for source, some in zip(
@@ -277,9 +286,16 @@ def test_chunks_hold_every_source_once_and_a_bounded_number_of_tokens():
     found = [*chunks(lengths)]
     assert sorted(i for some in found for i in some) == [*range(len(lengths))]
     for some in found:
-        assert len(some) <= 64
+        assert len(some) <= 128
         assert len(some) == 1 or len(some) * max(lengths[i] for i in some) <= 8192
     assert [*chunks([])] == []
+
+
+@pytest.mark.parametrize(
+    ("sources", "sizes"), [(128, [128]), (140, [70, 70]), (300, [75, 75, 75, 75])]
+)
+def test_chunks_are_even_where_there_are_several(sources, sizes):
+    assert [len(some) for some in chunks([9] * sources)] == sizes
 
 
 @pytest.mark.parametrize("manner", [{"beam": 2, "n_best": 3}, {"longest": 0}, {"no_repeat": -1}])

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from elman.cells.cell import Cell, Sweep
 from elman.cells.compound import Residual, Stacked
 from elman.cells.elman import Elman, ReLUElman
-from elman.cells.formula_cell import FormulaCell, Formulaic, parameter_count
+from elman.cells.formula_cell import Around, FormulaCell, Formulaic, parameter_count
 from elman.cells.gru import GRU, FlippedGRU, ReLUGRU, ResetAfterGRU
 from elman.cells.lstm import LSTM, BoundedLSTM
 from elman.cells.lstm_variants import CoupledLSTM, NormedLSTM, PeepholeLSTM, ProjectedLSTM
@@ -44,6 +44,7 @@ __all__ = [
     "CELLS",
     "GRU",
     "LSTM",
+    "Around",
     "BoundedLSTM",
     "Cell",
     "CoupledLSTM",

@@ -52,6 +52,10 @@ class Formulaic(Cell[State]):
         each = torch.split(gates, [self.widths[g] for g in self.formula.gates], dim=-1)
         return self.formula(each, _Products(self), state, self.units(), masks)
 
+    def multiply(self, number: int, operand: Tensor) -> Tensor:
+        """The operand of a product times its recurrent matrix, in ``step``."""
+        return linear(operand, self.matrices()[number])
+
     def output(self, state: State) -> Tensor:
         return cast(Tensor, getattr(state, self.formula.output))
 
@@ -77,11 +81,34 @@ class _Products:
 
     def _multiply(self, name: str, operand: Tensor) -> None:
         cell = self._cell
-        for product, matrix in zip(cell.formula.trace.products, cell.matrices(), strict=True):
+        for number, product in enumerate(cell.formula.trace.products):
             if name in product.names:
                 widths = [cell.widths[n] for n in product.names]
-                parts = torch.split(linear(operand, matrix), widths, dim=-1)
+                parts = torch.split(cell.multiply(number, operand), widths, dim=-1)
                 self._results.update(zip(product.names, parts, strict=True))
+
+
+class Around(Formulaic):
+    """A formula cell around another: everything is the inner cell's, unless a subclass says otherwise."""
+
+    cell: Formulaic
+
+    def __init__(self, cell: Formulaic, formula: Formula) -> None:
+        super().__init__()
+        self.cell, self.formula, self.widths = cell, formula, cell.widths
+        self.input_size, self.output_size = cell.input_size, cell.output_size
+
+    def project(self, x: Tensor) -> tuple[Tensor, ...]:
+        return self.cell.project(x)
+
+    def affine(self) -> tuple[Tensor, Tensor | None]:
+        return self.cell.affine()
+
+    def matrices(self) -> Sequence[Tensor]:
+        return self.cell.matrices()
+
+    def units(self) -> Sequence[Tensor]:
+        return self.cell.units()
 
 
 class FormulaCell(Formulaic):

@@ -14,7 +14,7 @@ import torch
 from torch.nn.functional import dropout
 
 from elman.cells.cell import Cell, S, Sweep
-from elman.cells.formula_cell import Formulaic
+from elman.cells.formula_cell import Around, Formulaic
 from elman.errors import ModelError
 from elman.formula import Formula, Gates, Matrices, State
 from elman.shapes import Tensor
@@ -86,30 +86,7 @@ class _Masked(_Same[S]):
         return ys * self.mask[:, None], state
 
 
-class _Around(Formulaic):
-    """A formula cell around another: everything is the inner cell's, unless a subclass says otherwise."""
-
-    cell: Formulaic
-
-    def __init__(self, cell: Formulaic, formula: Formula) -> None:
-        super().__init__()
-        self.cell, self.formula, self.widths = cell, formula, cell.widths
-        self.input_size, self.output_size = cell.input_size, cell.output_size
-
-    def project(self, x: Tensor) -> tuple[Tensor, ...]:
-        return self.cell.project(x)
-
-    def affine(self) -> tuple[Tensor, Tensor | None]:
-        return self.cell.affine()
-
-    def matrices(self) -> Sequence[Tensor]:
-        return self.cell.matrices()
-
-    def units(self) -> Sequence[Tensor]:
-        return self.cell.units()
-
-
-class WeightDrop(_Around):
+class WeightDrop(Around):
     """Drops entries of the recurrent matrices, the same ones for a whole batch of sequences (Wan et al. 2013,
     Merity et al. 2018)."""
 
@@ -129,7 +106,7 @@ class WeightDrop(_Around):
         return _Dropped(cell, [dropout(U, self.p) for U in cell.matrices()])
 
 
-class _Dropped(_Around):
+class _Dropped(Around):
     """A formula cell with given recurrent matrices."""
 
     def __init__(self, cell: Formulaic, matrices: Sequence[Tensor]) -> None:
@@ -140,7 +117,7 @@ class _Dropped(_Around):
         return self._matrices
 
 
-class Zoneout(_Around):
+class Zoneout(Around):
     """Each unit of each state keeps its old value with probability p at each step (Krueger et al. 2017).
 
     s' = m ⊙ s + (1 - m) ⊙ R(s, x), m drawn anew at each step; without training m is p itself.

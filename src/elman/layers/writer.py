@@ -15,52 +15,57 @@ from elman.cells import Dropout, Formulaic
 from elman.layers.attention import Memory
 from elman.layers.decoder import Attending, Session
 from elman.layers.embedding import Embedding
+from elman.layers.steady import Product, Steady
 from elman.shapes import Float, Int, Tensor
 from elman.state import State
 
 
 class Writer:
-    """The steps of a decoder before one batch of sources; the same as its ``read`` of one token."""
+    """The steps of a decoder that does not change; each is the same as its ``read`` of one token."""
 
-    def __init__(self, decoder: Attending, session: Session) -> None:
-        self.decoder, self.session = decoder, session
-        memory, affine = cast(Memory, session.source), [cell.affine() for cell in plain(decoder)]
-        top, wide = decoder.readout.W, memory.values.shape[2]
-        parts = [top.weight[:, -wide:]]
-        if decoder.looks < len(affine):
-            parts.append(affine[decoder.looks][0][:, -wide:])
-        self.memory = memory._replace(values=linear(memory.values, torch.cat(parts)))
-        sizes = [cell.output_size for cell in session.cells]
+    def __init__(self, decoder: Attending) -> None:
+        self.decoder, self.cells = decoder, [Steady(cell) for cell in plain(decoder)]
+        affine, top = [cell.affine() for cell in self.cells], decoder.readout.W
+        sizes = [cell.output_size for cell in self.cells]
         self.inputs = [
-            (W[:, :n].contiguous(), b) for (W, b), n in zip(affine[1:], sizes, strict=False)
+            Product(W[:, :n].contiguous(), b) for (W, b), n in zip(affine[1:], sizes, strict=False)
         ]
-        self.readout = top.weight[:, : sizes[-1]].contiguous(), top.bias
-        self.feed = affine[0][0][:, -decoder.output_size :].contiguous() if decoder.fed else None
+        self.readout = Product(top.weight[:, : sizes[-1]].contiguous(), top.bias)
+        fed = affine[0][0][:, -decoder.output_size :]
+        self.feed = Product(fed.contiguous()) if decoder.fed else None
+        wide = top.in_features - sizes[-1]
+        found = [top.weight, *(W for W, _ in affine[decoder.looks : decoder.looks + 1])]
+        self.found = torch.cat([W[:, -wide:] for W in found])
+
+    def open(self, session: Session) -> Session:
+        """The same sources as the steps look at them."""
+        memory = cast(Memory, session.source)
+        return session._replace(source=memory._replace(values=linear(memory.values, self.found)))
 
     def __call__(
-        self, state: State, x: Float[Tensor, "N G"]
+        self, session: Session, state: State, x: Float[Tensor, "N G"]
     ) -> tuple[State, Float[Tensor, "N O"], Float[Tensor, "N S"]]:
         """The new state, o and α from the state and W_x x + b."""
-        cells, looks, size = self.session.cells, self.decoder.looks, self.decoder.output_size
-        rows = self.session.rows_of(state)
+        cells, looks, size = self.cells, self.decoder.looks, self.decoder.output_size
+        rows = session.rows_of(state)
         if self.feed is not None:
-            x = x + linear(state.o, self.feed)
+            x = x + self.feed(state.o)
         h, new = cells[-1].output(state.cells[-1]), list[Any]()
         for k, cell in enumerate(cells):
             if k == looks:
-                found, weights = self._look(h, rows)
+                found, weights = self._look(h, session, rows)
             if k:
-                x = linear(h, *self.inputs[k - 1])
+                x = self.inputs[k - 1](h)
             new.append(cell.step(state.cells[k], (x + found[:, size:] if k == looks else x,)))
             h = cell.output(new[-1])
         if looks == len(cells):
-            found, weights = self._look(h, rows)
-        o = torch.tanh(linear(h, *self.readout) + found[:, :size])
+            found, weights = self._look(h, session, rows)
+        o = torch.tanh(self.readout(h) + found[:, :size])
         fed = {} if self.feed is None else {"o": o}
         return state.replace(cells=tuple(new), **fed), o, weights
 
-    def _look(self, h: Tensor, rows: Tensor | None) -> tuple[Tensor, Tensor]:
-        found, weights = self.decoder.attention(h[:, None], self.memory, rows)
+    def _look(self, h: Tensor, session: Session, rows: Tensor | None) -> tuple[Tensor, Tensor]:
+        found, weights = self.decoder.attention(h[:, None], session.source, rows)
         return found[:, 0], weights[:, 0]
 
 

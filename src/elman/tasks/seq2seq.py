@@ -14,6 +14,7 @@ from elman.errors import ConfigError
 from elman.layers.embedding import Pretrained
 from elman.metrics import corpus_bleu, corpus_chrf, edit_rate, exact, tokenize_13a
 from elman.shapes import Float, Tensor
+from elman.tasks.abreast import abreast
 from elman.tasks.translation.data import Data as Data
 from elman.tasks.translation.data import Encoded as Encoded
 from elman.tasks.translation.data import Example as Example
@@ -199,19 +200,33 @@ class Seq2Seq:
         for other in others:
             if not self.sides.same(other.sides) or other.model.copying != self.model.copying:
                 raise ConfigError("models that write together must have the same tokens")
-        answers = [[Translation("", 0.0, [], [])] for _ in rows]
-        some_rows = [i for i, row in enumerate(rows) if row.source]
         for model in models:
             if model.net.training:
                 model.net.eval()
         writers = [Steps(model.net, manner.precision) for model in models]
-        for some in chunks([len(rows[i].source) for i in some_rows]):
-            chosen = [some_rows[i] for i in some]
-            batch = self.batch([rows[i] for i in chosen])
+
+        @torch.no_grad()  # again, for threads of its own
+        def answer(some: list[int]) -> list[list[Translation]]:
+            chosen = [rows[i] for i in some]
+            batch = self.batch(chosen)
             steps = [begin(batch) for begin in writers]
-            found = write(steps, batch, manner, self._reader([rows[i] for i in chosen]))
-            for i, best in zip(chosen, found, strict=True):
-                answers[i] = [self._translation(rows[i], one, manner.stop) for one in best]
+            written = write(steps, batch, manner, self._reader(chosen))
+            return [
+                [self._translation(row, one, manner.stop) for one in best]
+                for row, best in zip(chosen, written, strict=True)
+            ]
+
+        numbers = [i for i, row in enumerate(rows) if row.source]
+        parts = [
+            [numbers[i] for i in some] for some in chunks([len(rows[i].source) for i in numbers])
+        ]
+        parts.reverse()  # the longest first, lest all wait for it at the end
+        answers = [[Translation("", 0.0, [], [])] for _ in rows]
+        on_cpu = next(self.net.parameters()).device.type == "cpu"
+        found = abreast(answer, parts) if on_cpu else map(answer, parts)
+        for some, best in zip(parts, found, strict=True):
+            for i, one in zip(some, best, strict=True):
+                answers[i] = one
         return answers
 
     def _reader(self, rows: Sequence[Row]) -> Callable[[int, list[int]], str]:

@@ -58,14 +58,20 @@ def stepping(net: Network, batch: Batch) -> tuple[Step[State], State]:
 
 def last_logits(net: Network, reading: Reading, batch: Batch) -> Float[Tensor, "N V"]:
     """What the last token that was read is followed by; with copying, log-probabilities."""
-    o = net.drop(reading.os)[:, -1]
-    logits = net.softmax.logits(o)
+    reading = reading._replace(os=net.drop(reading.os)[:, -1:])
+    return with_copies(net, reading, net.softmax.logits(reading.os[:, 0]), batch)
+
+
+def with_copies(
+    net: Network, reading: Reading, logits: Float[Tensor, "N V"], batch: Batch
+) -> Float[Tensor, "N W"]:
+    """These logits; where words are copied, the log-probabilities of all words instead."""
     if net.pointer is None:
         return logits
     assert reading.weights is not None
     log_probs, copies = precise(logits).log_softmax(-1), batch.copies[reading.state.row]
     both: Tensor = net.pointer.log_probabilities(
-        o, reading.weights[:, -1], log_probs, copies, batch.unknown
+        reading.os[:, -1], reading.weights[:, -1], log_probs, copies, batch.unknown
     )
     return both
 

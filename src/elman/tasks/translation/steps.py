@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from functools import partial
 
 from elman.decoding import Step
 from elman.layers.decoder import Attending, Reading
+from elman.layers.steady import Product
 from elman.layers.writer import Inputs, Writer
 from elman.shapes import Float, Int, Tensor
 from elman.state import State
-from elman.tasks.translation.likelihood import last_logits, readable, stepping
+from elman.tasks.translation.likelihood import readable, stepping, with_copies
 from elman.tasks.translation.network import Network
 from elman.tasks.translation.writing import Batch
 
@@ -20,19 +22,29 @@ class Steps:
     def __init__(self, net: Network, precision: str) -> None:
         self.net = deepcopy(net).bfloat16() if precision == "bfloat16" else net
         decoder = self.net.decoder
-        self.inputs = Inputs(self.net.target, decoder) if isinstance(decoder, Attending) else None
+        self.writing = _Writing(self.net, decoder) if isinstance(decoder, Attending) else None
 
     def __call__(self, batch: Batch) -> tuple[Step[State], State]:
         """The step before these sources, and the state before anything is written."""
-        net, inputs, decoder = self.net, self.inputs, self.net.decoder
-        if inputs is None or not isinstance(decoder, Attending):
-            return stepping(net, batch)
-        session, first = decoder.open(net.encode(batch.source, batch.mask))
-        write = Writer(decoder, session)
+        return (self.writing or partial(stepping, self.net))(batch)
+
+
+class _Writing:
+    """`Steps` of a decoder with attention."""
+
+    def __init__(self, net: Network, decoder: Attending) -> None:
+        self.net = net
+        self.inputs, self.writer = Inputs(net.target, decoder), Writer(decoder)
+        self.output = Product(net.softmax.W, net.softmax.b)
+
+    def __call__(self, batch: Batch) -> tuple[Step[State], State]:
+        net = self.net
+        session, first = net.decoder.open(net.encode(batch.source, batch.mask))
+        session = self.writer.open(session)
 
         def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
-            state, o, weights = write(state, inputs(readable(net, tokens)))
+            state, o, weights = self.writer(session, state, self.inputs(readable(net, tokens)))
             reading = Reading(state, o[:, None], weights[:, None])
-            return state, last_logits(net, reading, batch)
+            return state, with_copies(net, reading, self.output(net.softmax.P(o)), batch)
 
         return step, first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, NamedTuple
 
 import torch
@@ -27,7 +28,7 @@ from elman.shapes import Bool, Int, Tensor
 from elman.text.vocab import BOS, EOS
 
 PRECISIONS = ("float32", "bfloat16")
-_ROWS, _CELLS = 64, 8192  # the most sources at a time, and the most tokens of them
+_ROWS, _CELLS = 128, 8192  # the most sources at a time, and the most tokens of them
 
 
 class Batch(NamedTuple):
@@ -146,10 +147,15 @@ def _ended(hypothesis: Hypothesis) -> Hypothesis:
 
 
 def chunks(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """All sources by number, those of like length together, a bounded number of tokens at a time."""
+    """All sources by number, those of like length together, a bounded number of tokens at a time.
+
+    Where one chunk does not hold them all they make an even number of like size: threads share them.
+    """
+    pairs = ceil(len(lengths) / (2 * _ROWS))
+    most = _ROWS if len(lengths) <= _ROWS else ceil(len(lengths) / (2 * pairs))
     some: list[int] = []
     for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
-        if some and (len(some) == _ROWS or (len(some) + 1) * lengths[i] > _CELLS):
+        if some and (len(some) == most or (len(some) + 1) * lengths[i] > _CELLS):
             yield some
             some = []
         some.append(i)

@@ -1,0 +1,35 @@
+"""Parts of a work side by side, each by a thread of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import torch
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+_MOST = 4  # parts at a time: Python itself does one thing at a time, and each part takes memory
+
+
+def abreast(work: Callable[[P], R], parts: Sequence[P]) -> list[R]:
+    """``work`` of each part, in order, on a CPU.
+
+    The threads that torch has are divided among parts rather than among the numbers of each operation: none
+    waits for another, and what only one thread can do, such as keeping the books of a search, is done for
+    several parts at once. ``work`` begins without what torch keeps for a thread, such as ``no_grad``.
+    """
+    threads = torch.get_num_threads()
+    hands = min(threads, len(parts), _MOST)
+    if hands < 2:
+        return [work(part) for part in parts]
+    share = threads // hands
+    try:
+        with ThreadPoolExecutor(
+            hands, initializer=torch.set_num_threads, initargs=(share,)
+        ) as pool:
+            return list(pool.map(work, parts))
+    finally:
+        torch.set_num_threads(threads)  # what a thread is told becomes that of all threads to come

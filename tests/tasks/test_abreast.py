@@ -1,0 +1,44 @@
+"""Parts of a work side by side against one after the other."""
+
+import threading
+
+import pytest
+import torch
+
+from elman.tasks.abreast import abreast
+
+
+@pytest.fixture
+def threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield 3
+    torch.set_num_threads(before)
+
+
+def test_results_stand_in_the_order_of_their_parts(threads):
+    assert abreast(lambda n: n * n, range(20)) == [n * n for n in range(20)]
+    assert abreast(str, []) == []
+
+
+def test_parts_share_the_threads_that_there_are(threads):
+    together = threading.Barrier(threads, timeout=60)  # broken unless all of them come
+
+    def work(_):
+        together.wait()
+        return torch.get_num_threads()
+
+    assert abreast(work, range(threads)) == [1] * threads
+    assert abreast(lambda _: torch.get_num_threads(), [None]) == [threads]
+
+
+def test_afterwards_torch_has_its_threads_again(threads):
+    with pytest.raises(ZeroDivisionError):
+        abreast(lambda n: 1 // n, [1, 1, 0, 1])
+    assert torch.get_num_threads() == threads
+    assert abreast(lambda _: torch.get_num_threads(), [None]) == [threads]
+    seen = []
+    other = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
+    other.start()
+    other.join()
+    assert seen == [threads]
