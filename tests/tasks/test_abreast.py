@@ -42,3 +42,9 @@ def test_afterwards_torch_has_its_threads_again(threads):
     other.start()
     other.join()
     assert seen == [threads]
+
+
+def test_a_second_work_at_the_same_time_leaves_the_threads_alone(threads):
+    inside = abreast(lambda _: abreast(lambda _: threading.get_ident(), range(4)), range(2))
+    assert all(len(set(found)) == 1 for found in inside)
+    assert torch.get_num_threads() == threads

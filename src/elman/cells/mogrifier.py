@@ -7,12 +7,13 @@ like any other, and the input enters it as it is.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
 import torch
 from torch import nn
+from torch.nn.functional import linear
 
 from elman.cells.formula_cell import Formulaic
 from elman.errors import ModelError
@@ -84,26 +85,32 @@ class Mogrified(Formulaic):
         return self.cell.affine()
 
     def matrices(self) -> Sequence[Tensor]:
-        """Matrices that multiply one vector side by side, as they lie in the cell where they may."""
+        parts = (self._parts(product.names) for product in self.formula.trace.products)
+        return [some[0] if len(some) == 1 else torch.cat(some) for some in parts]
+
+    def multiply(self, number: int, operand: Tensor) -> Tensor:
+        parts = self._parts(self.formula.trace.products[number].names)
+        return torch.cat([linear(operand, matrix) for matrix in parts], -1)
+
+    def _parts(self, names: Sequence[str]) -> list[Tensor]:
+        """The matrices of these names, those side by side that lie so in the cell."""
         inner = self.cell.formula
         read = tuple(f"W_{gate}" for gate in inner.gates)
         known = {(name,): matrix for name, matrix in self._own()} | {read: self.cell.affine()[0]}
-        known |= {
-            product.names: matrix
-            for product, matrix in zip(inner.trace.products, self.cell.matrices(), strict=True)
-        }
-        each = {
-            name: part
-            for names, matrix in known.items()
-            for name, part in zip(names, torch.split(matrix, self._widths(names)), strict=True)
-        }
-        return [
-            known[p.names] if p.names in known else torch.cat([each[n] for n in p.names])
-            for p in self.formula.trace.products
-        ]
+        products = (product.names for product in inner.trace.products)
+        known |= dict(zip(products, self.cell.matrices(), strict=True))
+        parts, left = [], tuple(names)
+        while left:
+            here = next((some for some in known if left[: len(some)] == some), left[:1])
+            parts.append(known[here] if here in known else self._one(here[0], known))
+            left = left[len(here) :]
+        return parts
 
-    def _widths(self, names: Sequence[str]) -> list[int]:
-        return [self.widths[name] for name in names]
+    def _one(self, name: str, known: Mapping[tuple[str, ...], Tensor]) -> Tensor:
+        """A matrix that lies among others."""
+        names, matrix = next((some, matrix) for some, matrix in known.items() if name in some)
+        each = torch.split(matrix, [self.widths[n] for n in names])
+        return each[names.index(name)]
 
     def units(self) -> Sequence[Tensor]:
         return self.cell.units()

@@ -41,8 +41,10 @@ class Product:
 def _packs(W: Tensor) -> bool:
     """Where oneDNN was seen to be ahead: on processors with AVX-512, in the precisions they compute in."""
     there: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    # Operations that torch keeps to itself may go as they came.
+    known = there and hasattr(torch.ops.mkldnn, "_reorder_linear_weight")
     wide = torch.backends.cpu.get_cpu_capability() == "AVX512"
-    if W.device.type != "cpu" or not there or not wide:
+    if W.device.type != "cpu" or not known or not wide:
         return False
     if W.dtype == torch.bfloat16:
         return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())

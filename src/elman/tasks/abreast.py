@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import TypeVar
 
 import torch
@@ -12,6 +13,7 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 _MOST = 4  # parts at a time: Python itself does one thing at a time, and each part takes memory
+_free = Lock()  # a second work at the same time goes part by part
 
 
 def abreast(work: Callable[[P], R], parts: Sequence[P]) -> list[R]:
@@ -23,13 +25,12 @@ def abreast(work: Callable[[P], R], parts: Sequence[P]) -> list[R]:
     """
     threads = torch.get_num_threads()
     hands = min(threads, len(parts), _MOST)
-    if hands < 2:
+    if hands < 2 or not _free.acquire(blocking=False):
         return [work(part) for part in parts]
-    share = threads // hands
+    tell, share = torch.set_num_threads, (threads // hands,)
     try:
-        with ThreadPoolExecutor(
-            hands, initializer=torch.set_num_threads, initargs=(share,)
-        ) as pool:
+        with ThreadPoolExecutor(hands, initializer=tell, initargs=share) as pool:
             return list(pool.map(work, parts))
     finally:
         torch.set_num_threads(threads)  # what a thread is told becomes that of all threads to come
+        _free.release()

@@ -40,10 +40,10 @@ class _Writing:
     def __call__(self, batch: Batch) -> tuple[Step[State], State]:
         net = self.net
         session, first = net.decoder.open(net.encode(batch.source, batch.mask))
-        session = self.writer.open(session)
+        session, inputs = self.writer.open(session), self.inputs.anew()
 
         def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
-            state, o, weights = self.writer(session, state, self.inputs(readable(net, tokens)))
+            state, o, weights = self.writer(session, state, inputs(readable(net, tokens)))
             reading = Reading(state, o[:, None], weights[:, None])
             return state, with_copies(net, reading, self.output(net.softmax.P(o)), batch)
 
