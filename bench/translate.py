@@ -6,7 +6,8 @@ training, order reversed every other round, until each has trained for --minutes
 median over bursts, the first left out. Then all take turns in translating held-out English sentences with beam
 search: sentences per second, median, and BLEU (13a) against all their translations, of what each had learnt in
 that time. Ratios are to the first of --systems, medians over rounds, too. How long the answers are decides how
-long they take, and a model that has learnt little may write anything: compare the tokens of an answer.
+long they take, and a model that has learnt little may write anything: the ratio of tokens written in a second,
+beside that of sentences, does not know how long they are.
 
 Ours: "between", the default context; "feeding" with additive scores, which is JoeyNMT's own formula; "previous"
 with additive scores (Bahdanau et al. 2015). JoeyNMT 2.3 needs an environment of its own:

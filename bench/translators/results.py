@@ -31,6 +31,13 @@ class Measured:
     def sentences_per_s(self) -> list[float]:
         return [len(answer.texts) / answer.seconds for answer in self.answers]
 
+    @property
+    def written_per_s(self) -> list[float]:
+        """Tokens of answers; their ends are tokens, too."""
+        return [
+            sum(1 + _length(t) for t in answer.texts) / answer.seconds for answer in self.answers
+        ]
+
 
 @dataclass(frozen=True)
 class Row:
@@ -46,6 +53,7 @@ class Row:
     tokens_per_answer: float
     sentences_per_s: float
     sentences_ratio: float
+    written_ratio: float
     bleu: float
 
 
@@ -61,11 +69,16 @@ def row(system: str, seen: dict[str, Measured], corpus: Corpus) -> Row:
         tokens_per_update=sum(burst.tokens for burst in one.bursts) / updates,
         tokens_per_s=median(one.tokens_per_s),
         tokens_ratio=_ratio(one.tokens_per_s, first.tokens_per_s),
-        tokens_per_answer=mean(len(text.split()) for text in answers),
+        tokens_per_answer=mean(map(_length, answers)),
         sentences_per_s=median(one.sentences_per_s),
         sentences_ratio=_ratio(one.sentences_per_s, first.sentences_per_s),
+        written_ratio=_ratio(one.written_per_s, first.written_per_s),
         bleu=corpus.bleu(answers),
     )
+
+
+def _length(text: str) -> int:
+    return len(text.split())
 
 
 def _ratio(own: list[float], others: list[float]) -> float:
@@ -75,11 +88,14 @@ def _ratio(own: list[float], others: list[float]) -> float:
 def show(rows: list[Row]) -> None:
     first = rows[0].system
     print(f"{'system':13} {'params':>7} {'train s':>8} {'updates':>8} {'tok./upd.':>9}", end=" ")
-    print(f"{'tokens/s':>9} {'ratio':>6} {'tok./ans.':>9} {'sent./s':>8} {'ratio':>6} {'BLEU':>6}")
+    print(
+        f"{'tokens/s':>9} {'ratio':>6} {'tok./ans.':>9} {'sent./s':>8} {'ratio':>6} {'a token':>7} {'BLEU':>6}"
+    )
     for r in rows:
         print(f"{r.system:13} {r.parameters / 1e6:6.2f}M {r.train_s:8.0f} {r.updates:8}", end=" ")
         print(f"{r.tokens_per_update:9.0f} {r.tokens_per_s:9.0f} {r.tokens_ratio:6.2f}", end=" ")
         print(
-            f"{r.tokens_per_answer:9.1f} {r.sentences_per_s:8.1f} {r.sentences_ratio:6.2f} {r.bleu:6.2f}"
+            f"{r.tokens_per_answer:9.1f} {r.sentences_per_s:8.1f} {r.sentences_ratio:6.2f}", end=" "
         )
-    print(f"\nratio: times {first}, median over rounds")
+        print(f"{r.written_ratio:7.2f} {r.bleu:6.2f}")
+    print(f"\nratio: times {first}, median over rounds; a token: of tokens written in a second")

@@ -77,8 +77,10 @@ def test_a_ratio_is_the_median_over_rounds_the_first_burst_left_out(data):
     slow, fast = Measured(7), Measured(8)
     for system, tokens in ((slow, [9, 1, 2, 100]), (fast, [1, 2, 6, 400])):
         system.bursts.extend(Burst(0.5, 1, n) for n in tokens)
-        system.answers.append(Translations(2.0, [""] * 4))
+    slow.answers.append(Translations(2.0, [""] * 4))
+    fast.answers.append(Translations(2.0, ["a b"] * 3 + [""]))
     told = row("fast", {"slow": slow, "fast": fast}, corpus)
+    assert (told.tokens_per_answer, told.written_ratio) == (1.5, 2.5)
     assert (told.tokens_ratio, told.tokens_per_s, told.sentences_ratio) == (3, 12, 1)
     assert (told.updates, told.train_s, told.sentences_per_s) == (4, 2.0, 2.0)
 
@@ -90,7 +92,7 @@ def test_systems_train_for_the_asked_time_in_turns_and_json_is_all_that_is_print
     assert done.returncode == 0, done.stderr
     feeding, between = json.loads(done.stdout)["results"]
     assert (feeding["system"], between["system"]) == ("feeding", "between")
-    assert feeding["tokens_ratio"] == feeding["sentences_ratio"] == 1
+    assert feeding["tokens_ratio"] == feeding["sentences_ratio"] == feeding["written_ratio"] == 1
     assert min(feeding["train_s"], between["train_s"]) >= 1.2
     assert done.stderr.count("tokens/s") == 3
 
