@@ -108,8 +108,11 @@ class _Backward:
 
         Results that are added up have the same gradients.
         """
-        products, known = self.trace.products, list(self.linear.r.values())
-        forms = [[known[known.index(self.linear.r[name])] for name in p.names] for p in products]
+        known = [(form, self.plan.widths[name]) for name, form in self.linear.r.items()]
+        first = {
+            name: known[known.index(same)] for name, same in zip(self.linear.r, known, strict=True)
+        }
+        forms = [[first[name] for name in product.names] for product in self.trace.products]
         return [
             next((j, i) for j, there in enumerate(forms) if (i := inside(here, there)) is not None)
             for here in forms
@@ -189,15 +192,12 @@ class _Backward:
 
     def _slab(self, k: int) -> str:
         """Where the gradients of a product's results lie for all steps."""
-        home, _ = self.homes[k]
-        places = self.plan.columns(self.trace.products[home].names)
-        names = self._names(k)
-        width = sum(self.plan.widths[name] for name in names)
-        return (
-            f"R{home}"
-            if len(names) == len(places)
-            else columns(f"R{home}", places[names[0]][0], width)
-        )
+        (home, _), names = self.homes[k], self._names(k)
+        whole = self.trace.products[home].names
+        if names == whole:
+            return f"R{home}"
+        first, _ = self.plan.columns(whole)[names[0]]
+        return columns(f"R{home}", first, sum(self.plan.widths[name] for name in names))
 
     def _names(self, k: int) -> tuple[str, ...]:
         """The results that have the gradients of product k, in the product that has them first."""
