@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.nn.functional import linear
 
-from elman.cells.formula_cell import Formulaic
+from elman.cells.formula_cell import Around, Formulaic
 from elman.errors import ModelError
 from elman.formula import Formula, Gates, Matrices, State, sigmoid
 from elman.shapes import Tensor
@@ -41,7 +41,7 @@ def mogrified(inner: Formula, rounds: int, thin: bool) -> Formula:
 
     function.__name__ = f"mogrified_{inner.name}"
     function.__signature__ = inspect.signature(inner.function)  # type: ignore[attr-defined]
-    names = [f"{'QR'[i % 2]}_{i + 1}" for i in range(rounds)]
+    names = _names(rounds)
     names += [name.lower() for name in names if thin]
     return Formula(
         function,
@@ -54,22 +54,25 @@ def mogrified(inner: Formula, rounds: int, thin: bool) -> Formula:
     )
 
 
-class Mogrified(Formulaic):
+def _names(rounds: int) -> list[str]:
+    """Q_1, R_2, Q_3, …"""
+    return [f"{'QR'[i % 2]}_{i + 1}" for i in range(rounds)]
+
+
+class Mogrified(Around):
     """A cell whose input and output state pass through gates, by turns, before each step."""
 
     def __init__(self, cell: Formulaic, gates: nn.ModuleList) -> None:
-        super().__init__()
-        self.cell, self.gates = cell, gates
-        self.input_size, self.output_size = cell.input_size, cell.output_size
-        self.formula = mogrified(cell.formula, len(gates), isinstance(gates[0], nn.Sequential))
+        thin = isinstance(gates[0], nn.Sequential)
+        super().__init__(cell, mogrified(cell.formula, len(gates), thin))
+        self.gates = gates
         own = {name: len(matrix) for name, matrix in self._own()}
         read = {f"W_{gate}": cell.widths[gate] for gate in cell.formula.gates}
         self.widths = {**cell.widths, **own, **read, "x": cell.input_size}
 
     def _own(self) -> Iterator[tuple[str, Tensor]]:
         """Q_i and R_i, and the thin matrices before them, by name."""
-        for i, gate in enumerate(self.gates):
-            name = f"{'QR'[i % 2]}_{i + 1}"
+        for name, gate in zip(_names(len(self.gates)), self.gates, strict=True):
             *thin, last = gate if isinstance(gate, nn.Sequential) else [gate]
             yield from ((name.lower(), cast(nn.Linear, part).weight) for part in thin)
             yield name, cast(nn.Linear, last).weight
@@ -80,9 +83,6 @@ class Mogrified(Formulaic):
         known = x.new_zeros(len(W)) if b is None else b
         masks = self.cell.project(x)[1:] if self.formula.masks else ()
         return torch.cat((known.expand(*x.shape[:-1], -1), x), -1), *masks
-
-    def affine(self) -> tuple[Tensor, Tensor | None]:
-        return self.cell.affine()
 
     def matrices(self) -> Sequence[Tensor]:
         parts = (self._parts(product.names) for product in self.formula.trace.products)
@@ -111,9 +111,6 @@ class Mogrified(Formulaic):
         names, matrix = next((some, matrix) for some, matrix in known.items() if name in some)
         each = torch.split(matrix, [self.widths[n] for n in names])
         return each[names.index(name)]
-
-    def units(self) -> Sequence[Tensor]:
-        return self.cell.units()
 
     def draw(self, like: Tensor) -> Mogrified:
         cell = cast(Formulaic, self.cell.draw(like))

@@ -6,7 +6,6 @@ is known before: both are computed once, however many hypotheses look and write.
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any, cast
 
 import torch
@@ -79,12 +78,6 @@ class Inputs:
         self.known = torch.zeros(len(embedding.E.weight), dtype=torch.bool)
         # Memory that nothing is written to is none.
         self.rows = W.new_empty(len(self.known) if self.W.device.type == "cpu" else 0, len(W))
-
-    def anew(self) -> Inputs:
-        """The same, and nothing computed yet: what one thread computes, no other reads."""
-        fresh = copy(self)
-        fresh.known, fresh.rows = torch.zeros_like(self.known), torch.empty_like(self.rows)
-        return fresh
 
     def __call__(self, tokens: Int[Tensor, " N"]) -> Float[Tensor, "N G"]:
         if not len(self.rows):

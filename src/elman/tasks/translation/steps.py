@@ -33,14 +33,14 @@ class _Writing:
     """`Steps` of a decoder with attention."""
 
     def __init__(self, net: Network, decoder: Attending) -> None:
-        self.net = net
-        self.inputs, self.writer = Inputs(net.target, decoder), Writer(decoder)
+        self.net, self.decoder, self.writer = net, decoder, Writer(decoder)
         self.output = Product(net.softmax.W, net.softmax.b)
 
     def __call__(self, batch: Batch) -> tuple[Step[State], State]:
         net = self.net
-        session, first = net.decoder.open(net.encode(batch.source, batch.mask))
-        session, inputs = self.writer.open(session), self.inputs.anew()
+        session, first = self.decoder.open(net.encode(batch.source, batch.mask))
+        session = self.writer.open(session)
+        inputs = Inputs(net.target, self.decoder)  # what one thread computes, no other reads
 
         def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
             state, o, weights = self.writer(session, state, inputs(readable(net, tokens)))
