@@ -42,7 +42,9 @@ def test_replays_carry_the_state_as_eager_updates_do() -> None:
     assert replayed == pytest.approx(eager, rel=1e-3)
 
 
-@pytest.mark.parametrize("options", [{"mixtures": 3}, {"rounds": 2, "rank": 4}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"mixtures": 3}, {"rounds": 2, "rank": 4}, {"rounds": 3, "layers": 3}], ids=str
+)
 def test_mixtures_and_mogrifiers_are_replayed_too(options: dict[str, int]) -> None:
     model = replace(MODEL, **options)
     eager, _ = trained(model)

@@ -14,6 +14,7 @@ from torch import nn
 
 from elman.cells import Cell
 from elman.errors import ModelError
+from elman.layers import wavefront
 from elman.scan import scan
 from elman.scan.packing import last_place
 from elman.shapes import Bool, Float, Tensor
@@ -63,6 +64,11 @@ class RNN(nn.Module):
         super().__init__()
         self.cell, self.reverse, self.executor = cell, reverse, executor
         self.input_size, self.output_size = cell.input_size, cell.output_size
+
+    @property
+    def plain(self) -> bool:
+        """Does it read from the first token on, as fast as it can?"""
+        return not self.reverse and self.executor == "auto"
 
     def forward(
         self,
@@ -157,8 +163,13 @@ class Layers(nn.Module):
         mask: Bool[Tensor, "B T"] | None = None,
         state: tuple[Any, ...] | None = None,
     ) -> tuple[Float[Tensor, "B T H"], tuple[Any, ...]]:
+        begins = state or (None,) * len(self.layers)
+        if mask is None and wavefront.pays(len(self.layers), xs):
+            ahead = [layer.cell for layer in self.stack if isinstance(layer, RNN) and layer.plain]
+            if len(ahead) == len(self.layers):
+                return wavefront.abreast(ahead, xs, begins)
         final = []
-        for layer, begin in zip(self.stack, state or [None] * len(self.layers), strict=True):
+        for layer, begin in zip(self.stack, begins, strict=True):
             xs, end = layer(xs, mask, begin)
             final.append(end)
         return xs, tuple(final)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from elman.errors import ConfigError
+from elman.recording import recording
 from elman.state import map_state
 from elman.training.average import put, weights
 from elman.training.step import Eager
@@ -37,7 +38,8 @@ class Captured(Generic[B]):
         self, parts: Sequence[B], shares: Tensor, progress: float, state: Any
     ) -> tuple[Tensor, Any]:
         if self.done < _WARM:
-            return self._aside(lambda: self.eager.gradient(parts, shares, progress, state))
+            with recording():
+                return self._aside(lambda: self.eager.gradient(parts, shares, progress, state))
         if self.done == _WARM:
             self._record(parts, shares, state)
         if _signature(parts) != self.signature:
@@ -74,7 +76,7 @@ class Captured(Generic[B]):
         self.inputs = list(_tensors((parts, shares, state)))
         first, second = self.halves
         try:
-            with torch.cuda.graph(first, stream=self.side):
+            with recording(), torch.cuda.graph(first, stream=self.side):
                 self.result, self.state = self.eager.gradient(parts, shares, 0.0, state)
             with torch.cuda.graph(second, pool=first.pool(), stream=self.side):
                 self.eager.apply()

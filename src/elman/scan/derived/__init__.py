@@ -8,7 +8,9 @@ source from the trace of the formula (``sources`` shows them) and compiled once 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
+from importlib.util import find_spec
 from typing import Any, cast
 
 import torch
@@ -16,8 +18,10 @@ from torch.autograd.function import once_differentiable
 
 from elman.cells import Cell, Formulaic
 from elman.formula import Formula
+from elman.recording import recorded
 from elman.scan.derived.backward import backward_source
 from elman.scan.derived.forward import forward_source
+from elman.scan.derived.fusing import Fused
 from elman.scan.derived.plan import Plan
 from elman.scan.packing import Packing, packing
 from elman.shapes import Bool, Float, Tensor
@@ -57,13 +61,30 @@ def run(
     packed = packing(xs, mask, reverse)
     if not sum(packed.sizes):
         return xs.new_zeros(*xs.shape[:2], cell.output_size), state
-    # Autocast may have made x half as wide; the recurrence keeps the precision of its weights.
-    x, *masks = (t.to(cell.affine()[0].dtype) for t in cell.project(packed.pack(xs)))
+    x, *masks = cell.project(packed.pack(xs))
     program = _program(cell.formula, tuple(cell.widths.items()))
-    inputs = (*packed.sort(state), *cell.matrices(), *cell.units(), *masks)
+    dtype = _precision(cell)
+    each = (x, *packed.sort(state), *cell.matrices(), *cell.units(), *masks)
+    x, *inputs = (t.to(dtype) for t in each)
     ys, *final = _Recurrence.apply(cell.formula, program, packed, x, *inputs)  # type: ignore[no-untyped-call]
     new = State(**dict(zip(cell.formula.states, final, strict=True)))
     return packed.unpack(ys), packed.unsort(new)
+
+
+def _precision(cell: Formulaic) -> torch.dtype:
+    """What is computed in: where autocast is on its precision, as by cuDNN; else that of the weights."""
+    W = cell.affine()[0]
+    device = W.device.type
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else W.dtype
+
+
+def _fused(X: Tensor) -> AbstractContextManager[Any]:
+    """Kernels of several operations where that pays."""
+    if not (X.is_cuda and recorded() and find_spec("triton")):
+        return nullcontext()
+    from elman.scan.derived.fusing_cuda import launch
+
+    return Fused(launch)
 
 
 class _Recurrence(torch.autograd.Function):
@@ -74,7 +95,7 @@ class _Recurrence(torch.autograd.Function):
         ctx: Any, formula: Formula, program: Program, packed: Packing, X: Tensor, *inputs: Tensor
     ) -> tuple[Tensor, ...]:
         state, U, p, m = _parted(formula, inputs)
-        with torch.autocast(X.device.type, enabled=False):
+        with torch.autocast(X.device.type, enabled=False), _fused(X):
             S, A, V = program[0](torch, packed.sizes, X, state, U, p, m)
         ctx.formula, ctx.program, ctx.packed = formula, program, packed
         ctx.counts = len(S), len(A), len(V)
@@ -99,7 +120,9 @@ class _Recurrence(torch.autograd.Function):
         else:
             index = packed.previous(X.device)
             before = lambda slab: slab.index_select(0, index)  # noqa: E731
-        dX, d0, dU, dp = ctx.program[1](torch, packed.sizes, dY, dS, before, X, S, A, V, U, p, m)
+        with _fused(X):
+            found = ctx.program[1](torch, packed.sizes, dY, dS, before, X, S, A, V, U, p, m)
+        dX, d0, dU, dp = found
         return None, None, None, dX, *d0, *dU, *dp, *(None for _ in m)
 
 

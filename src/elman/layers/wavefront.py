@@ -1,0 +1,100 @@
+"""Layers side by side: while one reads a piece of the sequences, the layer below reads the next piece.
+
+A step waits for the step before it, and most of a GPU waits with it. Layers on streams of their own fill these
+gaps; autograd goes back by the same streams. Where Python launches each kernel there is nothing to fill, so
+this is for updates that are recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import torch
+
+from elman.cells import Cell
+from elman.recording import recorded
+from elman.scan import scan
+from elman.shapes import Float, Tensor
+
+_PIECES = (
+    5  # more of them overlap better, but each has its own products for the gradients of matrices
+)
+
+
+def pays(layers: int, xs: Tensor) -> bool:
+    """Do layers have gaps to fill here?"""
+    return layers > 1 and xs.is_cuda and recorded()
+
+
+def abreast(
+    cells: Sequence[Cell[Any]], xs: Float[Tensor, "B T D"], state: Sequence[Any]
+) -> tuple[Float[Tensor, "B T H"], tuple[Any, ...]]:
+    """y_{1:n} of the last layer and s_n of each: what one layer after the other gives."""
+    front = _Front(cells, xs, state)
+    for layer, piece in diagonals(len(cells), len(front.pieces)):
+        front.advance(layer, piece)
+    return front.join(), tuple(front.ends)
+
+
+def diagonals(layers: int, pieces: int) -> Iterator[tuple[int, int]]:
+    """All pairs of a layer and a piece, each after those it waits for.
+
+    Pairs that can go together are neighbours, upper layers first: autograd comes back in the opposite order,
+    and so begins a lower layer before it has queued more work above.
+    """
+    for front in range(layers + pieces - 1):
+        for layer in reversed(range(layers)):
+            if 0 <= front - layer < pieces:
+                yield layer, front - layer
+
+
+class _Front:
+    """How far each layer has come: pieces of the sequences, as the layer that read them last wrote them."""
+
+    def __init__(self, cells: Sequence[Cell[Any]], xs: Tensor, state: Sequence[Any]) -> None:
+        self.cells, self.ends = list(cells), list(state)
+        self.pieces = list(xs.chunk(_PIECES, 1))
+        self.streams = _streams(xs.device, len(cells)) if xs.is_cuda else []
+        if self.streams:
+            self.ready = [torch.cuda.current_stream().record_event()] * len(self.pieces)
+
+    def advance(self, layer: int, piece: int) -> None:
+        """Let a layer read a piece."""
+        with self._lane(layer, piece) as xs:
+            if piece == 0:  # the dice are thrown once for a sequence
+                self.cells[layer] = self.cells[layer].draw(xs)
+            ys, self.ends[layer] = scan(self.cells[layer], xs, None, self.ends[layer])
+            self.pieces[piece] = ys
+
+    def join(self) -> Tensor:
+        for i in range(len(self.pieces)):
+            if self.streams:
+                self._await(torch.cuda.current_stream(), i)
+        # Time first in memory, as the layers wrote.
+        return torch.cat([ys.transpose(0, 1) for ys in self.pieces]).transpose(0, 1)
+
+    @contextmanager
+    def _lane(self, layer: int, piece: int) -> Iterator[Tensor]:
+        """The stream of the layer, and on it the piece."""
+        if not self.streams:
+            yield self.pieces[piece]
+            return
+        stream = self.streams[layer]
+        self._await(stream, piece)
+        with torch.cuda.stream(stream):
+            yield self.pieces[piece]
+            self.ready[piece] = stream.record_event()
+
+    def _await(self, stream: torch.cuda.Stream, piece: int) -> None:
+        stream.wait_event(self.ready[piece])
+        self.pieces[piece].record_stream(
+            stream
+        )  # its memory is not free before that stream has read it
+
+
+@cache
+def _streams(device: torch.device, count: int) -> list[torch.cuda.Stream]:
+    return [torch.cuda.Stream(device) for _ in range(count)]  # type: ignore[no-untyped-call]
