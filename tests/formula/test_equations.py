@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from elman.cells import CELLS, GRU, LSTM, Elman
+from elman.cells import CELLS, GRU, LSTM, Elman, Mogrifier
 from elman.formula import LATEX, State, equations, formula, relu, sigmoid, tanh, values
 
 LSTM_UNICODE = [
@@ -109,3 +109,10 @@ def test_values_are_the_gates_after_squashing_and_the_new_states():
     assert list(found) == ["f", "n", "h", "c"]
     assert [found[n].op for n in found] == ["sigmoid", "tanh", "tanh", "add"]
     assert found["h"] is cell.trace.new["h"]
+
+
+def test_a_further_matrix_is_a_gate_where_its_result_alone_is_squashed():
+    """The gates of a Mogrifier's rounds have names; what its cell reads of the input has not."""
+    found = values(Mogrifier(LSTM(3, 4), rounds=2).formula)
+    assert list(found) == ["i", "f", "z", "o", "x", "Q_1", "R_2", "h", "c"]
+    assert found["Q_1"].op == found["R_2"].op == "sigmoid"

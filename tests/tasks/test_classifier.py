@@ -214,6 +214,17 @@ def test_columns_the_wrong_way_round_are_suspected():
         Classifier.fresh(Model(**TINY), Tokens(), swapped)
 
 
+def test_a_first_line_with_a_label_of_its_own_is_suspected_to_name_the_columns():
+    header = Example("question", "kind", "a.csv:1")
+    with pytest.warns(UserWarning, match=r"a\.csv:1: .* text='question' and label='kind'"):
+        Classifier.fresh(Model(**TINY), Tokens(), [header, *examples(300)[1:]])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_first_line_with_a_label_of_others_is_not_suspected():
+    fresh(300)
+
+
 def test_an_unknown_label_is_named_with_its_line():
     with pytest.raises(DataError, match=r"b\.tsv:3: unknown label 'who'"):
         fresh().encode([Example("x", "who", "b.tsv:3")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
+import torch
 from torch import nn
 
 from elman.shapes import Float, Tensor
@@ -47,6 +48,11 @@ class Cell(nn.Module, ABC, Generic[S]):
 
     def draw(self, like: Tensor) -> Cell[S]:
         """This cell with its dice thrown for one batch of sequences; itself where nothing is random."""
+        return self
+
+    def settled(self, dtype: torch.dtype) -> Cell[S]:
+        """This cell, drawn, to be run over one piece of its sequences after the other: what is made of its
+        weights is made once, in that precision."""
         return self
 
     def sweep(self, xs: Tensor, state: S, run: Sweep) -> tuple[Tensor, S] | None:

@@ -56,6 +56,9 @@ class Formulaic(Cell[State]):
         """The operand of a product times its recurrent matrix, in ``step``."""
         return linear(operand, self.matrices()[number])
 
+    def settled(self, dtype: torch.dtype) -> Formulaic:
+        return _Settled(self, dtype)
+
     def output(self, state: State) -> Tensor:
         return cast(Tensor, getattr(state, self.formula.output))
 
@@ -109,6 +112,17 @@ class Around(Formulaic):
 
     def units(self) -> Sequence[Tensor]:
         return self.cell.units()
+
+
+class _Settled(Around):
+    """A cell whose matrices were made beforehand."""
+
+    def __init__(self, cell: Formulaic, dtype: torch.dtype) -> None:
+        super().__init__(cell, cell.formula)
+        self._matrices = [matrix.to(dtype) for matrix in cell.matrices()]
+
+    def matrices(self) -> Sequence[Tensor]:
+        return self._matrices
 
 
 class FormulaCell(Formulaic):

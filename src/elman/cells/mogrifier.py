@@ -82,7 +82,7 @@ class Mogrified(Around):
         W, b = self.cell.affine()
         known = x.new_zeros(len(W)) if b is None else b
         masks = self.cell.project(x)[1:] if self.formula.masks else ()
-        return torch.cat((known.expand(*x.shape[:-1], -1), x), -1), *masks
+        return torch.cat((known.to(x.dtype).expand(*x.shape[:-1], -1), x), -1), *masks
 
     def matrices(self) -> Sequence[Tensor]:
         parts = (self._parts(product.names) for product in self.formula.trace.products)

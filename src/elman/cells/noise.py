@@ -78,6 +78,9 @@ class _Masked(_Same[S]):
         super().__init__(cell)
         self.mask = mask
 
+    def settled(self, dtype: torch.dtype) -> Cell[S]:
+        return _Masked(self.cell.settled(dtype), self.mask)
+
     def output(self, state: S) -> Tensor:
         return self.cell.output(state) * self.mask
 

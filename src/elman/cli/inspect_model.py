@@ -126,5 +126,7 @@ def draw_run(seen: Seen, out: Path) -> None:
         return
     path = out / "learning_curve.png"
     unit = "%" if seen.model.best == "max" else ""  # what should grow is a percentage
-    draw_history(seen.history, seen.model.metric, path, unit=unit)
+    kind = seen.config.get("objective", {}).get("kind", "likelihood")
+    lost = "loss, nats" if kind in ("likelihood", "scheduled") else f"loss of {kind}"
+    draw_history(seen.history, seen.model.metric, path, unit=unit, lost=lost)
     say(f"learning curve: {path}")

@@ -16,10 +16,14 @@ def values(formula: Formula) -> dict[str, Node]:
     """The values people speak of, by name: every gate after its squashing function, every new state.
 
     A gate's value is the first σ, tanh, ReLU or exp that its input enters; a gate that enters none is
-    its pre-activation.
+    its pre-activation. A further matrix names a gate where such a function takes its result alone.
     """
     trace = formula.trace
     named = {g: _squashed(trace, symbol("x", g)) for g in formula.gates if g not in formula.states}
+    for matrix in formula.matrices:
+        squashed = [a for a in trace.uses.get(symbol("r", matrix), ()) if a.op in SQUASH]
+        if squashed and matrix not in named:
+            named[matrix] = squashed[0]
     return named | dict(trace.new)
 
 

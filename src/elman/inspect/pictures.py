@@ -71,8 +71,13 @@ def draw_gradients(
     save(fig, path)
 
 
-def draw_history(history: History, metric: str, path: Path, *, unit: str = "") -> None:
-    """Two panels: the loss of every update with its running mean, and the score at each evaluation."""
+def draw_history(
+    history: History, metric: str, path: Path, *, unit: str = "", lost: str = "loss, nats"
+) -> None:
+    """Two panels: the loss of every update with its running mean, and the score at each evaluation.
+
+    ``unit`` is that of the score, ``lost`` says what training made small.
+    """
     fig, (loss, score) = figure(2)
     known = ~np.isnan(history.losses)
     updates, losses = history.updates[known], history.losses[known]
@@ -80,7 +85,7 @@ def draw_history(history: History, metric: str, path: Path, *, unit: str = "") -
     loss.plot(updates, losses, color="C0", alpha=0.25, linewidth=0.8, label="each update")
     mean = smoothed(losses, width)
     loss.plot(updates, mean, color="C0", linewidth=1.8, label=f"mean of the last {width}")
-    loss.set(title="Loss in training", xlabel="updates", ylabel="loss, nats")
+    loss.set(title="Loss in training", xlabel="updates", ylabel=lost)
     seen = [(e.update, e.scores[metric]) for e in history.evaluations if metric in e.scores]
     score.plot(*zip(*seen, strict=True) if seen else ((), ()), "o-", color="C1", markersize=4)
     if (best := history.best) is not None:

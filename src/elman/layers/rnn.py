@@ -164,10 +164,9 @@ class Layers(nn.Module):
         state: tuple[Any, ...] | None = None,
     ) -> tuple[Float[Tensor, "B T H"], tuple[Any, ...]]:
         begins = state or (None,) * len(self.layers)
-        if mask is None and wavefront.pays(len(self.layers), xs):
-            ahead = [layer.cell for layer in self.stack if isinstance(layer, RNN) and layer.plain]
-            if len(ahead) == len(self.layers):
-                return wavefront.abreast(ahead, xs, begins)
+        ahead = [layer.cell for layer in self.stack if isinstance(layer, RNN) and layer.plain]
+        if mask is None and len(ahead) == len(self.layers) and wavefront.pays(ahead, xs):
+            return wavefront.abreast(ahead, xs, begins)
         final = []
         for layer, begin in zip(self.stack, begins, strict=True):
             xs, end = layer(xs, mask, begin)

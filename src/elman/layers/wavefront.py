@@ -14,9 +14,10 @@ from typing import Any
 
 import torch
 
-from elman.cells import Cell
+from elman.cells import Cell, Formulaic
 from elman.recording import recorded
-from elman.scan import scan
+from elman.scan import kernels, scan
+from elman.scan.derived import precision
 from elman.shapes import Float, Tensor
 
 _PIECES = (
@@ -24,9 +25,14 @@ _PIECES = (
 )
 
 
-def pays(layers: int, xs: Tensor) -> bool:
-    """Do layers have gaps to fill here?"""
-    return layers > 1 and xs.is_cuda and recorded()
+def pays(cells: Sequence[Cell[Any]], xs: Tensor) -> bool:
+    """Do layers have gaps to fill here? PyTorch's own kernels leave too few."""
+    return len(cells) > 1 and xs.is_cuda and recorded() and all(map(_derived, cells))
+
+
+def _derived(cell: Cell[Any]) -> bool:
+    parts = (part for part in cell.modules() if isinstance(part, Formulaic))
+    return any(kernels.refusal(part) is not None for part in parts)
 
 
 def abreast(
@@ -65,7 +71,8 @@ class _Front:
         """Let a layer read a piece."""
         with self._lane(layer, piece) as xs:
             if piece == 0:  # the dice are thrown once for a sequence
-                self.cells[layer] = self.cells[layer].draw(xs)
+                drawn = self.cells[layer].draw(xs)
+                self.cells[layer] = drawn.settled(precision(next(drawn.parameters())))
             ys, self.ends[layer] = scan(self.cells[layer], xs, None, self.ends[layer])
             self.pieces[piece] = ys
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -113,6 +114,18 @@ def _pairs(
     )
 
 
+def _suspect_header(examples: Sequence[Example]) -> None:
+    """Say so where the first line of a file looks like the names of its columns: they are no example."""
+    counts = Counter(e.label for e in examples)
+    for e in examples:
+        if e.where.endswith(":1") and counts[e.label] == 1 and len(examples) > 10 * len(counts):
+            warnings.warn(
+                f"{e.where}: no other line has the label {e.label!r}; if this line names the columns, "
+                f"say which: text={e.text!r} and label={e.label!r}",
+                stacklevel=3,
+            )
+
+
 @dataclass(frozen=True)
 class Encoded:
     """Examples as numbers."""
@@ -208,6 +221,7 @@ class Classifier:
                 f"{len(labels.items)} different labels in {len(examples)} examples: are text and "
                 "label the wrong way round? name the columns, for example text=2 and label=1"
             )
+        _suspect_header(examples)
         words = tokens.learn(e.text for e in examples)
         counts = Counter(token for e in examples for token in _tokens(words, e.text))
         return cls(model, Lexicon.learn(model, words, counts), labels)

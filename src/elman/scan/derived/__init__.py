@@ -61,9 +61,9 @@ def run(
     packed = packing(xs, mask, reverse)
     if not sum(packed.sizes):
         return xs.new_zeros(*xs.shape[:2], cell.output_size), state
-    x, *masks = cell.project(packed.pack(xs))
     program = _program(cell.formula, tuple(cell.widths.items()))
-    dtype = _precision(cell)
+    dtype = precision(cell.affine()[0])
+    x, *masks = cell.project(packed.pack(xs.to(dtype)))
     each = (x, *packed.sort(state), *cell.matrices(), *cell.units(), *masks)
     x, *inputs = (t.to(dtype) for t in each)
     ys, *final = _Recurrence.apply(cell.formula, program, packed, x, *inputs)  # type: ignore[no-untyped-call]
@@ -71,9 +71,8 @@ def run(
     return packed.unpack(ys), packed.unsort(new)
 
 
-def _precision(cell: Formulaic) -> torch.dtype:
+def precision(W: Tensor) -> torch.dtype:
     """What is computed in: where autocast is on its precision, as by cuDNN; else that of the weights."""
-    W = cell.affine()[0]
     device = W.device.type
     return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else W.dtype
 
