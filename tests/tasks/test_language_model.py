@@ -443,3 +443,13 @@ def test_the_mean_of_the_loss_is_that_of_what_counts() -> None:
     nats = -lm.net.output.log_probabilities(hs).gather(-1, some.targets[..., None])[..., 0]
     found = lm.loss(replace(some, mask=mask), 0.0)
     torch.testing.assert_close(found, weighted_mean(nats, mask))
+
+
+@pytest.mark.parametrize("kind", ["scheduled", "mixer"])
+@pytest.mark.parametrize("name", ["alpha", "beta"])
+def test_costs_of_the_outputs_of_a_window_are_refused_where_tokens_come_one_by_one(kind, name):
+    both = {"model": {name: 1.0}, "objective": {"kind": kind}}
+    with pytest.raises(ConfigError, match=rf"model\.{name} is for windows .* set it to 0"):
+        build({"task": "lm", **both})
+    build({"task": "lm", "objective": both["objective"]})
+    build({"task": "lm", "model": both["model"], "objective": {"kind": "professor"}})

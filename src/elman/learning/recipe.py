@@ -58,6 +58,15 @@ class LanguageModelRecipe:
     )
     tensorboard: bool = False
 
+    def __post_init__(self) -> None:
+        kind = self.objective.kind
+        for name in ("alpha", "beta"):
+            if getattr(self.model, name) and kind in ("scheduled", "mixer"):
+                raise ConfigError(
+                    f"model.{name} is for windows that are read at once, which those of {kind!r} are "
+                    "not: set it to 0, or objective.kind to 'likelihood'"
+                )
+
 
 @dataclass(frozen=True)
 class Seq2SeqRecipe:
