@@ -2,189 +2,36 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
-from torch import nn
 from torch.nn.functional import cross_entropy
 
-from elman.cells import named
-from elman.errors import ConfigError, DataError, ModelError
-from elman.layers.dropout import SequenceDropout
-from elman.layers.encoder import recurrent
-from elman.layers.pooling import Mean, Window, pool
+from elman.errors import DataError, ModelError
 from elman.layers.words import Words
 from elman.metrics import accuracy, macro_f1
-from elman.shapes import Bool, Float, Tensor
+from elman.shapes import Tensor
+from elman.tasks.classification.data import Data, Encoded, Example, read, suspect_header
+from elman.tasks.classification.network import Model, Network
 from elman.tasks.lexicon import Lexicon
-from elman.tasks.settings import Files, Tokens, positive, share
-from elman.tasks.words import Forms, Row, WordModel, side_by_side
-from elman.text import parallel, tables, trees
+from elman.tasks.settings import Tokens
+from elman.tasks.words import Forms, Row, side_by_side
 from elman.text.codec import Codec, TokenCodec
 from elman.text.vocab import Labels
 
-
-@dataclass(frozen=True)
-class Data(Files):
-    """Where the examples are: a table, or a file of texts and one of labels."""
-
-    format: Literal["", "tsv", "csv", "jsonl", "blank", "trees"] = ""  # "": by the ending
-    text: str = "text"  # column: a name, or a number from 1
-    label: str = "label"
-    label_until: str = ""  # labels end before this: of LOC:city, ":" leaves LOC
-    labels: dict[str, str] = field(default_factory=dict)  # new names; what has none is left out
-    phrases: bool = False  # of trees, train on every node and not only on the roots
-
-
-@dataclass(frozen=True)
-class Model(WordModel):
-    """The network: embed, encode, pool, decide."""
-
-    encoder: Literal["rnn", "bag", "window"] = "rnn"  # bag: averaged words; window: the first words
-    cell: str = "lstm"
-    hidden: int = 128  # units of each direction
-    layers: int = 1
-    bidirectional: bool = True
-    pool: Literal["last", "ends", "mean", "max", "mean+max", "attention"] = "max"
-    window: int = 20  # words that the window sees
-    mlp: int = 0  # units of a layer before the decision; 0: none
-    input: Literal["embedding", "one-hot"] = "embedding"
-    dropout: float = 0.4
-    smoothing: float = 0.0  # share of the probability that is spread over all labels
-    balanced: bool = False  # rare labels count as much as frequent ones
-    adversarial: float = 0.0  # trained on the worst words, too, within so large a step of these
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        named(self.cell)
-        for name in ("hidden", "layers", "window"):
-            positive(name, getattr(self, name))
-        for name in ("dropout", "smoothing"):
-            share(name, getattr(self, name))
-        if self.adversarial < 0:
-            raise ConfigError(f"adversarial is {self.adversarial}; it must be at least 0")
-        if self.pool == "ends" and not self.bidirectional and self.encoder == "rnn":
-            raise ConfigError("pool is 'ends', which is for two directions; take 'last' for one")
-        if self.vectors and self.input == "one-hot":
-            raise ConfigError("vectors are given, but input is 'one-hot'")
-
-
-class Example(NamedTuple):
-    text: str
-    label: str
-    where: str = ""  # file:line
-
-
-def read(data: Data, source: str | tuple[str, ...], *, train: bool = False) -> Iterator[Example]:
-    """The examples of a file, labels renamed as ``data`` says."""
-    paths = (source,) if isinstance(source, str) else source
-    for number, (text, label) in _pairs(data, paths, train):
-        if data.label_until:
-            label = label.split(data.label_until, 1)[0]
-        if data.labels:
-            if label not in data.labels:
-                continue
-            label = data.labels[label]
-        yield Example(text, label, f"{paths[0]}:{number}")
-
-
-def _pairs(
-    data: Data, paths: tuple[str, ...], train: bool
-) -> Iterator[tuple[int, tuple[str, ...]]]:
-    if len(paths) == 2:
-        return parallel.parallel(paths, encoding=data.encoding)
-    if len(paths) != 1:
-        raise ConfigError(f"examples are in one file or in two, not in {len(paths)}")
-    if data.format == "trees":
-        roots = not (train and data.phrases)
-        return trees.phrases(paths[0], roots=roots, encoding=data.encoding)
-    columns = (data.text, data.label)
-    return tables.rows(
-        paths[0],
-        columns,
-        format=data.format or None,
-        encoding=data.encoding,
-        header=columns != ("text", "label"),
-    )
-
-
-def _suspect_header(examples: Sequence[Example]) -> None:
-    """Say so where the first line of a file looks like the names of its columns: they are no example."""
-    counts = Counter(e.label for e in examples)
-    for e in examples:
-        if e.where.endswith(":1") and counts[e.label] == 1 and len(examples) > 10 * len(counts):
-            warnings.warn(
-                f"{e.where}: no other line has the label {e.label!r}; if this line names the columns, "
-                f"say which: text={e.text!r} and label={e.label!r}",
-                stacklevel=3,
-            )
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """Examples as numbers."""
-
-    rows: list[Row]
-    forms: Forms
-    labels: list[int]
-
-    @property
-    def lengths(self) -> list[int]:
-        return [len(row) for row in self.rows]
-
-    def pick(self, index: Iterable[int]) -> Encoded:
-        chosen = list(index)
-        rows, labels = [self.rows[i] for i in chosen], [self.labels[i] for i in chosen]
-        return Encoded(rows, self.forms, labels)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-class Network(nn.Module):
-    """Logits of all labels for each row of ids."""
-
-    def __init__(self, model: Model, lexicon: Lexicon, labels: int) -> None:
-        super().__init__()
-        self.words = lexicon.layer(model, one_hot=model.input == "one-hot")
-        self.drop = SequenceDropout(model.dropout)
-        size = self.words.output_size
-        if model.encoder == "rnn":
-            make = named(model.cell)
-            self.encode = recurrent(
-                make,
-                (size, model.hidden),
-                layers=model.layers,
-                bidirectional=model.bidirectional,
-                dropout=model.dropout,
-            )
-            size = self.encode.output_size
-            self.pool, size = pool(model.pool, size, bidirectional=model.bidirectional)
-        elif model.encoder == "bag":
-            self.pool = Mean()
-        else:
-            self.pool, size = Window(model.window), model.window * size
-        hidden: list[nn.Module] = []
-        if model.mlp:
-            hidden = [nn.Linear(size, model.mlp), nn.ReLU(), nn.Dropout(model.dropout)]
-        self.decide = nn.Sequential(*hidden, nn.Linear(model.mlp or size, labels))
-
-    def forward(self, words: Words) -> Float[Tensor, "B Y"]:
-        return self.judge(self.words(words), words.mask)
-
-    def judge(self, xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"]) -> Float[Tensor, "B Y"]:
-        """Logits from what is known of each word."""
-        xs = self.drop(xs)
-        if hasattr(self, "encode"):
-            xs, _ = self.encode(xs, mask)
-        logits: Tensor = self.decide(self.pool(xs, mask))
-        return logits
+__all__ = [
+    "Classifier",
+    "Data",
+    "Encoded",
+    "Example",
+    "Model",
+    "Prediction",
+    "read",
+]
 
 
 class Prediction(NamedTuple):
@@ -221,7 +68,7 @@ class Classifier:
                 f"{len(labels.items)} different labels in {len(examples)} examples: are text and "
                 "label the wrong way round? name the columns, for example text=2 and label=1"
             )
-        _suspect_header(examples)
+        suspect_header(examples)
         words = tokens.learn(e.text for e in examples)
         counts = Counter(token for e in examples for token in _tokens(words, e.text))
         return cls(model, Lexicon.learn(model, words, counts), labels)

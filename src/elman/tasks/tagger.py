@@ -4,33 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
 import numpy as np
 import torch
-from torch import nn
 
-from elman.cells import named
 from elman.errors import ConfigError, DataError, ModelError
-from elman.layers.dropout import SequenceDropout
-from elman.layers.encoder import recurrent
 from elman.layers.words import Words
 from elman.metrics import accuracy, span_scores
-from elman.shapes import Float, Tensor
+from elman.shapes import Tensor
 from elman.tasks.lexicon import Input, Lexicon
-from elman.tasks.settings import Tokens, positive, share
-from elman.tasks.tagging.answers import Tagging as Tagging
-from elman.tasks.tagging.answers import taggings
-from elman.tasks.tagging.data import Data as Data
-from elman.tasks.tagging.data import Encoded as Encoded
-from elman.tasks.tagging.data import Example as Example
-from elman.tasks.tagging.data import read as read
-from elman.tasks.tagging.feedback import FeedbackHead
-from elman.tasks.tagging.heads import CRFHead, Head, SoftmaxHead
+from elman.tasks.settings import Tokens
+from elman.tasks.tagging.answers import Tagging, taggings
+from elman.tasks.tagging.data import Data, Encoded, Example, read
+from elman.tasks.tagging.heads import Head
+from elman.tasks.tagging.network import Model, Network, output_of
 from elman.tasks.tagging.tags import UNKNOWN, Tagset
-from elman.tasks.words import Forms, Row, WordModel, side_by_side
+from elman.tasks.words import Forms, Row, side_by_side
 from elman.text.batching import pad
 from elman.text.codec import TokenCodec
 from elman.text.messages import brief
@@ -39,72 +30,15 @@ from elman.text.stored import read_json, write_json
 from elman.text.tokenizers import Tokenizer
 from elman.text.vocab import Vocab
 
-
-@dataclass(frozen=True)
-class Model(WordModel):
-    """The network: embed, encode, tag."""
-
-    cell: str = "lstm"
-    hidden: int = 200  # units of each direction
-    layers: int = 1
-    bidirectional: bool = True
-    output: Literal["auto", "softmax", "crf", "feedback"] = "auto"  # crf where tags mark spans
-    scheme: Literal["", "BIO", "IOB1", "BIOES"] = "BIOES"  # to train spans in; "": that of the file
-    loss: Literal["sum", "mean"] = "sum"  # over the words of a sentence
-    tag_size: int = 20  # feedback: features of a tag
-    beam: int = 5  # feedback: hypotheses
-    dropout: float = 0.5
-    word_dropout: float = 0.1
-    characters: Literal["", "cnn", "lstm"] = "cnn"
-    casing: bool = True
-    affixes: int = 3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        named(self.cell)
-        for name in ("hidden", "layers", "tag_size", "beam"):
-            positive(name, getattr(self, name))
-        share("dropout", self.dropout)
-
-
-class Network(nn.Module):
-    """y_{1:n} of each sentence, and a head for each column that reads them."""
-
-    def __init__(self, model: Model, lexicon: Lexicon, tagsets: Sequence[Tagset]) -> None:
-        super().__init__()
-        self.words = lexicon.layer(model)
-        self.drop = SequenceDropout(model.dropout)
-        self.encode = recurrent(
-            named(model.cell),
-            (self.words.output_size, model.hidden),
-            layers=model.layers,
-            bidirectional=model.bidirectional,
-            dropout=model.dropout,
-        )
-        size = self.encode.output_size
-        self.heads = nn.ModuleList(_head(model, size, tagset) for tagset in tagsets)
-
-    def forward(self, words: Words) -> Float[Tensor, "B T H"]:
-        ys: Tensor
-        ys, _ = self.encode(self.drop(self.words(words)), words.mask)
-        return ys
-
-
-def _head(model: Model, size: int, tagset: Tagset) -> nn.Module:
-    count, allowed, output = len(tagset.labels), tagset.constraints(), _output(model, tagset)
-    if output == "softmax":
-        return SoftmaxHead(size, count)
-    if output == "crf":
-        return CRFHead(size, count, allowed)
-    cell = named(model.cell)(size + model.tag_size, model.hidden)
-    return FeedbackHead(cell, count, allowed, features=model.tag_size, beam=model.beam)
-
-
-def _output(model: Model, tagset: Tagset) -> str:
-    """The output layer of a column."""
-    if model.output == "auto":
-        return "crf" if tagset.trained else "softmax"
-    return model.output
+__all__ = [
+    "Data",
+    "Encoded",
+    "Example",
+    "Model",
+    "Tagger",
+    "Tagging",
+    "read",
+]
 
 
 class Tagger:
@@ -307,7 +241,7 @@ class Tagger:
         about = [
             f"column {t.column}: {len(t.labels)} tags, "
             + (f"spans in {t.written}, trained as {t.trained}, " if t.written else "")
-            + f"output {_output(m, t)}"
+            + f"output {output_of(m, t)}"
             for t in self.tagsets
         ]
         about.append(f"network: {m.layers} × {m.cell}, {m.hidden} units")

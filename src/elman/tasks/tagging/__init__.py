@@ -1,1 +1,1 @@
-"""The parts of a tagger: sentences, tags, and the three output layers."""
+"""The parts of a tagger: sentences, tags, the network and its three output layers."""

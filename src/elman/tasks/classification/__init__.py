@@ -1,0 +1,1 @@
+"""The parts of a classifier: examples, and the network."""
