@@ -21,7 +21,7 @@ aten = torch.ops.aten
 _FORMULAS: dict[Any, str] = {
     aten.add: "{0} + {1} * {alpha}",
     aten.addcmul: "{0} + {1} * {2} * {value}",
-    aten.copy_: "{1}",
+    aten.copy_: "{0}",
     aten.exp: "tl.exp({0})",
     aten.mul: "{0} * {1}",
     aten.neg: "-{0}",
@@ -83,32 +83,29 @@ class Fused(TorchDispatchMode):
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)  # type: ignore[no-untyped-call]
-        self.flush()
+        if error[0] is None:
+            self.flush()
 
 
 def _held(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Held | None:
     """The operation as one that can wait; None for any other."""
-    formula = _FORMULAS.get(func.overloadpacket)
-    if formula is None:
+    operation = func.overloadpacket
+    if operation not in _FORMULAS:
         return None
-    scalars = {"alpha": 1, "value": 1} | kwargs
-    for name in ("alpha", "value"):
-        formula = formula.replace(f"{{{name}}}", repr(float(scalars[name])))
-    operands = [a.item() if _number(a) else a for i, a in enumerate(args) if f"{{{i}}}" in formula]
-    for i, a in enumerate(i for i in range(len(args)) if f"{{{i}}}" in formula):
-        formula = formula.replace(f"{{{a}}}", f"{{{i}}}")
+    given = args[1:2] if operation is aten.copy_ else args
+    operands = [a.item() if _number(a) else a for a in given]
     tensors = [a for a in operands if isinstance(a, Tensor)]
-    written = kwargs.get("out", kwargs.get("grad_input"))
-    if func._schema.name.endswith("_"):
-        written = args[0]
     shape = torch.broadcast_shapes(*(a.shape for a in tensors))  # type: ignore[no-untyped-call]
+    written = args[0] if operation.__name__.endswith("_") else None
+    written = kwargs.get("out", kwargs.get("grad_input", written))
     result = tensors[0].new_empty(shape) if written is None else written
-    fit = result.shape == shape and len(shape) in (2, 3) and result.stride(-1) == 1
-    if not fit or any(a.dtype != result.dtype for a in tensors) or not result.is_floating_point():
+    blocks = result.shape == shape and len(shape) in (2, 3) and result.stride(-1) == 1
+    if not blocks or not all(a.dtype == result.dtype and a.is_floating_point() for a in tensors):
         return None
-    return Held(
-        formula, result, [a.expand(shape) if isinstance(a, Tensor) else a for a in operands]
-    )
+    scalars = {name: repr(float(kwargs.get(name, 1))) for name in ("alpha", "value")}
+    formula = _FORMULAS[operation].format("{0}", "{1}", "{2}", **scalars)
+    shaped = [a.expand(shape) if isinstance(a, Tensor) else a for a in operands]
+    return Held(formula, result, shaped)
 
 
 def _number(a: Any) -> bool:
