@@ -18,6 +18,7 @@ import torch
 from torch import nn
 from torch.autograd.function import once_differentiable
 
+from elman.scan.precision import precision
 from elman.shapes import Float, Int, Tensor
 
 _HALVES = (torch.float16, torch.bfloat16)
@@ -45,7 +46,7 @@ def linear_cross_entropy(
     if torch.is_grad_enabled() and by_rows(h, W):
         from elman.layers.cross_entropy_cuda import row_cross_entropy
 
-        return row_cross_entropy(product_input(h), W, b, targets, weights, smoothing)
+        return row_cross_entropy(h.to(precision(h)), W, b, targets, weights, smoothing)
     return weighted_mean(linear_nats(h, W, b, targets, smoothing=smoothing), weights)
 
 
@@ -65,7 +66,7 @@ def linear_nats(
     most = _LOGITS.get(h.device.type, _MORE_LOGITS)
     columns = chunk or max(64, most // max(1, len(h)) // 64 * 64)
     nats: Tensor = _LinearNats.apply(  # type: ignore[no-untyped-call]
-        product_input(h), W, b, targets, smoothing, columns
+        h.to(precision(h)), W, b, targets, smoothing, columns
     )
     return nats
 
@@ -85,12 +86,6 @@ def by_rows(h: Tensor, W: Tensor) -> bool:
     """
     large = h.is_cuda and h.dtype != torch.float64 and len(W) > _SMALL
     return large and find_spec("triton") is not None
-
-
-def product_input(h: Tensor) -> Tensor:
-    """h as autocast, where it is on, would hand it to a product."""
-    device = h.device.type
-    return h.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else h
 
 
 class _LinearNats(torch.autograd.Function):

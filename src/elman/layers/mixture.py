@@ -10,11 +10,11 @@ from elman.errors import ModelError
 from elman.layers.cross_entropy import (
     by_rows,
     linear_nats,
-    product_input,
     weighted_mean,
 )
 from elman.layers.embedding import Embedding
 from elman.layers.softmax import Softmax
+from elman.scan.precision import precision
 from elman.shapes import Float, Int, Tensor
 
 
@@ -67,7 +67,7 @@ class Mixture(nn.Module):
 
         counted = None if weights is None else weights.flatten()
         v, log_shares, W, b = self._parts(h)
-        v = product_input(v)
+        v = v.to(precision(v))
         return mixed_row_cross_entropy(v, log_shares, W, b, targets.flatten(), counted)
 
     def _parts(self, h: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

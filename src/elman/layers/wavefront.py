@@ -17,12 +17,11 @@ import torch
 from elman.cells import Cell, Formulaic
 from elman.recording import recorded
 from elman.scan import kernels, scan
-from elman.scan.derived import precision
+from elman.scan.precision import precision
 from elman.shapes import Float, Tensor
 
-_PIECES = (
-    5  # more of them overlap better, but each has its own products for the gradients of matrices
-)
+# More of them overlap better, but each has its own products for the gradients of matrices.
+_PIECES = 5
 
 
 def pays(cells: Sequence[Cell[Any]], xs: Tensor) -> bool:
@@ -96,10 +95,9 @@ class _Front:
             self.ready[piece] = stream.record_event()
 
     def _await(self, stream: torch.cuda.Stream, piece: int) -> None:
+        """Let a stream wait for a piece, and keep its memory until that stream has read it."""
         stream.wait_event(self.ready[piece])
-        self.pieces[piece].record_stream(
-            stream
-        )  # its memory is not free before that stream has read it
+        self.pieces[piece].record_stream(stream)
 
 
 @cache

@@ -15,7 +15,7 @@ from elman.errors import DataError, ModelError
 from elman.layers.words import Words
 from elman.metrics import accuracy, macro_f1
 from elman.shapes import Tensor
-from elman.tasks.classification.data import Data, Encoded, Example, read, suspect_header
+from elman.tasks.classification.data import Data, Encoded, Example, read
 from elman.tasks.classification.network import Model, Network
 from elman.tasks.lexicon import Lexicon
 from elman.tasks.settings import Tokens
@@ -68,7 +68,6 @@ class Classifier:
                 f"{len(labels.items)} different labels in {len(examples)} examples: are text and "
                 "label the wrong way round? name the columns, for example text=2 and label=1"
             )
-        suspect_header(examples)
         words = tokens.learn(e.text for e in examples)
         counts = Counter(token for e in examples for token in _tokens(words, e.text))
         return cls(model, Lexicon.learn(model, words, counts), labels)

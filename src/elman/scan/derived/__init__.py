@@ -24,6 +24,7 @@ from elman.scan.derived.forward import forward_source
 from elman.scan.derived.fusing import Fused
 from elman.scan.derived.plan import Plan
 from elman.scan.packing import Packing, packing
+from elman.scan.precision import precision
 from elman.shapes import Bool, Float, Tensor
 from elman.state import State
 
@@ -69,12 +70,6 @@ def run(
     ys, *final = _Recurrence.apply(cell.formula, program, packed, x, *inputs)  # type: ignore[no-untyped-call]
     new = State(**dict(zip(cell.formula.states, final, strict=True)))
     return packed.unpack(ys), packed.unsort(new)
-
-
-def precision(W: Tensor) -> torch.dtype:
-    """What is computed in: where autocast is on its precision, as by cuDNN; else that of the weights."""
-    device = W.device.type
-    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else W.dtype
 
 
 def _fused(X: Tensor) -> AbstractContextManager[Any]:

@@ -35,6 +35,15 @@ class Example(NamedTuple):
 def read(data: Data, source: str | tuple[str, ...], *, train: bool = False) -> Iterator[Example]:
     """The examples of a file, labels renamed as ``data`` says."""
     paths = (source,) if isinstance(source, str) else source
+    if not train:
+        return _examples(data, paths, train)
+    found = list(_examples(data, paths, train))
+    if len(paths) == 1 and data.format != "trees":
+        _suspect_header(found)
+    return iter(found)
+
+
+def _examples(data: Data, paths: tuple[str, ...], train: bool) -> Iterator[Example]:
     for number, (text, label) in _pairs(data, paths, train):
         if data.label_until:
             label = label.split(data.label_until, 1)[0]
@@ -65,16 +74,16 @@ def _pairs(
     )
 
 
-def suspect_header(examples: Sequence[Example]) -> None:
-    """Say so where the first line of a file looks like the names of its columns: they are no example."""
+def _suspect_header(examples: Sequence[Example]) -> None:
+    """Say so where the first line of a table looks like the names of its columns: they are no example."""
     counts = Counter(e.label for e in examples)
-    for e in examples:
-        if e.where.endswith(":1") and counts[e.label] == 1 and len(examples) > 10 * len(counts):
-            warnings.warn(
-                f"{e.where}: no other line has the label {e.label!r}; if this line names the columns, "
-                f"say which: text={e.text!r} and label={e.label!r}",
-                stacklevel=3,
-            )
+    first = examples[0] if len(examples) > 10 * len(counts) else None
+    if first and first.where.endswith(":1") and counts[first.label] == 1:
+        warnings.warn(
+            f"{first.where}: no other line has the label {first.label!r}; if this line names the columns, "
+            f"say which: text={first.text!r} and label={first.label!r}",
+            stacklevel=3,
+        )
 
 
 @dataclass(frozen=True)
