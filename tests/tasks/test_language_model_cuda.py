@@ -1,11 +1,13 @@
-"""A language model's update as a CUDA graph, with the state carried from replay to replay."""
+"""A language model as CUDA graphs: its update, with the state carried from replay to replay, and reading."""
 
 from dataclasses import replace
 
 import pytest
 import torch
 
+from elman.layers.replayed import pays
 from elman.learning.examples import Windows
+from elman.tasks.language.cache import Cache
 from elman.tasks.language_model import Data, LanguageModel, Model
 from elman.tasks.settings import Tokens
 from elman.training.events import Checkpoint, Update
@@ -73,3 +75,15 @@ def test_each_replay_drops_other_weights() -> None:
     eager, _ = trained(model, precision="float16")
     assert losses[-1] < losses[0]
     assert losses == pytest.approx(eager, rel=0.1)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("cache", [None, Cache(window=20)], ids=["plain", "cache"])
+def test_a_text_read_by_replays_costs_the_same(rows: int, cache: Cache | None) -> None:
+    torch.manual_seed(0)
+    lm = LanguageModel.fresh(replace(MODEL, rounds=2, layers=2), Tokens(), LINES)
+    data = replace(lm.encode(LINES), rows=rows)
+    read = lm.nats(data, cache=cache)
+    lm.net.to("cuda")
+    assert pays(lm.net)
+    assert lm.nats(data, cache=cache, window=48) == pytest.approx(read, rel=1e-5)

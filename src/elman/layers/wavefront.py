@@ -26,10 +26,11 @@ _PIECES = 5
 
 def pays(cells: Sequence[Cell[Any]], xs: Tensor) -> bool:
     """Do layers have gaps to fill here? PyTorch's own kernels leave too few."""
-    return len(cells) > 1 and xs.is_cuda and recorded() and all(map(_derived, cells))
+    return len(cells) > 1 and xs.is_cuda and recorded() and all(map(looped, cells))
 
 
-def _derived(cell: Cell[Any]) -> bool:
+def looped(cell: Cell[Any]) -> bool:
+    """Does it go step by step, for want of a kernel of PyTorch's?"""
     parts = (part for part in cell.modules() if isinstance(part, Formulaic))
     return any(kernels.refusal(part) is not None for part in parts)
 

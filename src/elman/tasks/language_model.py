@@ -43,6 +43,9 @@ __all__ = [
 ]
 
 
+_STEPS = 512  # of a window: recording more of them would take longer than it saves
+
+
 @dataclass(frozen=True)
 class Adapted:
     """Ways to adapt to a text while it is read."""
@@ -168,10 +171,10 @@ class LanguageModel(Verbs):
     ) -> float:
         """-log p of a text, the state carried from each window of so many tokens to the next."""
         window = min(window, 1024) if cache else window  # the cache compares each token with each
-        steps = dynamic.steps if dynamic else _even(data, max(1, window // data.rows))
+        steps = dynamic.steps if dynamic else _even(data, max(1, min(_STEPS, window // data.rows)))
         total = 0.0
         with reading(self):
-            costs = Costs(self.net, data.rows, cache=cache, dynamic=dynamic)
+            costs = Costs(self.net, data.rows, cache=cache, dynamic=dynamic, alike=True)
             for batch in map(self.batch, Streams(data.ids, data.rows, steps, first=self.end)()):
                 nats = costs(batch.ids, batch.targets, batch.mask)
                 total += float(nats.double()[batch.mask].sum())

@@ -1,0 +1,65 @@
+"""Reading as a CUDA graph: windows of one shape, without Python between the kernels.
+
+A cell that PyTorch has no kernel for is read step by step, and launching a step takes longer than computing it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from elman.layers.rnn import RNN
+from elman.layers.wavefront import looped
+from elman.recording import recording
+from elman.shapes import Float, Int, Tensor
+from elman.state import map_state
+
+Read = Callable[[Any, Tensor], tuple[Any, Tensor]]  # a state and ids to a state and outputs
+
+
+def pays(net: nn.Module) -> bool:
+    """Does it read step by step on a GPU?"""
+    layers = (layer for layer in net.modules() if isinstance(layer, RNN))
+    return next(net.parameters()).is_cuda and any(looped(layer.cell) for layer in layers)
+
+
+class Replayed:
+    """``read``: the first window as ever, the second rehearsed, the third recorded, all others replayed.
+
+    The weights are those of the recording, where they lie; nothing may take their place.
+    """
+
+    def __init__(self, read: Read) -> None:
+        self.read, self.windows = read, 0
+        self.side: torch.cuda.Stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        self.graph = torch.cuda.CUDAGraph()
+
+    def __call__(self, state: Any, ids: Int[Tensor, "B T"]) -> tuple[Any, Float[Tensor, "B T H"]]:
+        self.windows += 1
+        if self.windows == 1:
+            return self.read(state, ids)
+        if self.windows == 2:
+            return self._rehearse(state, ids)
+        if self.windows == 3:
+            self._record(state, ids)
+        map_state(Tensor.copy_, self.inputs, (state, ids))
+        self.graph.replay()
+        # Out of the recording's memory, where the next replay would write over it.
+        after, hs = map_state(torch.clone, self.outputs)
+        return after, hs
+
+    def _rehearse(self, state: Any, ids: Tensor) -> tuple[Any, Tensor]:
+        """On the stream of the recording; kernels are compiled here."""
+        self.side.wait_stream(torch.cuda.current_stream())
+        with recording(), torch.cuda.stream(self.side):
+            result = self.read(state, ids)
+        torch.cuda.current_stream().wait_stream(self.side)
+        return result
+
+    def _record(self, state: Any, ids: Tensor) -> None:
+        self.inputs = map_state(torch.clone, (state, ids))
+        with recording(), torch.cuda.graph(self.graph, stream=self.side):
+            self.outputs = self.read(*self.inputs)
