@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from elman.layers.replayed import pays
+from elman.layers import replayed
 from elman.learning.examples import Windows
 from elman.tasks.language.cache import Cache
 from elman.tasks.language_model import Data, LanguageModel, Model
@@ -40,8 +40,8 @@ def trained(
 
 def test_replays_carry_the_state_as_eager_updates_do() -> None:
     eager, _ = trained(MODEL)
-    replayed, _ = trained(MODEL, graph=True)
-    assert replayed == pytest.approx(eager, rel=1e-3)
+    replays, _ = trained(MODEL, graph=True)
+    assert replays == pytest.approx(eager, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_replays_carry_the_state_as_eager_updates_do() -> None:
 def test_mixtures_and_mogrifiers_are_replayed_too(options: dict[str, int]) -> None:
     model = replace(MODEL, **options)
     eager, _ = trained(model)
-    replayed, _ = trained(model, graph=True)
-    assert replayed == pytest.approx(eager, rel=1e-3)
+    replays, _ = trained(model, graph=True)
+    assert replays == pytest.approx(eager, rel=1e-3)
     half, _ = trained(model, graph=True, precision="float16")
     assert half == pytest.approx(eager, rel=0.03)
 
@@ -79,11 +79,14 @@ def test_each_replay_drops_other_weights() -> None:
 
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("cache", [None, Cache(window=20)], ids=["plain", "cache"])
-def test_a_text_read_by_replays_costs_the_same(rows: int, cache: Cache | None) -> None:
+def test_a_text_read_by_replays_costs_the_same(
+    rows: int, cache: Cache | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replayed, "_WORTH", 1)
     torch.manual_seed(0)
     lm = LanguageModel.fresh(replace(MODEL, rounds=2, layers=2), Tokens(), LINES)
     data = replace(lm.encode(LINES), rows=rows)
     read = lm.nats(data, cache=cache)
     lm.net.to("cuda")
-    assert pays(lm.net)
+    assert replayed.pays(lm.net, len(data))
     assert lm.nats(data, cache=cache, window=48) == pytest.approx(read, rel=1e-5)

@@ -20,10 +20,16 @@ from elman.state import map_state
 Read = Callable[[Any, Tensor], tuple[Any, Tensor]]  # a state and ids to a state and outputs
 
 
-def pays(net: nn.Module) -> bool:
-    """Does it read step by step on a GPU?"""
+# Steps of a recording. It takes some ten milliseconds for each, a plain step less than one (H200).
+WINDOW = 128
+_WORTH = 64 * WINDOW
+
+
+def pays(net: nn.Module, steps: int) -> bool:
+    """Does it read so long a text step by step, on a GPU?"""
     layers = (layer for layer in net.modules() if isinstance(layer, RNN))
-    return next(net.parameters()).is_cuda and any(looped(layer.cell) for layer in layers)
+    on_gpu = next(net.parameters()).is_cuda
+    return on_gpu and steps >= _WORTH and any(looped(layer.cell) for layer in layers)
 
 
 class Replayed:

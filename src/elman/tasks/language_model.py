@@ -12,6 +12,7 @@ import torch
 
 from elman.errors import ModelError
 from elman.layers.embedding import Pretrained
+from elman.layers.replayed import WINDOW, pays
 from elman.shapes import Tensor
 from elman.tasks.language.cache import Cache
 from elman.tasks.language.data import Data, Encoded, encoded, in_newlines, learned
@@ -41,9 +42,6 @@ __all__ = [
     "Text",
     "read",
 ]
-
-
-_STEPS = 512  # of a window: recording more of them would take longer than it saves
 
 
 @dataclass(frozen=True)
@@ -171,10 +169,12 @@ class LanguageModel(Verbs):
     ) -> float:
         """-log p of a text, the state carried from each window of so many tokens to the next."""
         window = min(window, 1024) if cache else window  # the cache compares each token with each
-        steps = dynamic.steps if dynamic else _even(data, max(1, min(_STEPS, window // data.rows)))
+        replayed = not dynamic and pays(self.net, len(data) // data.rows)
+        most = min(WINDOW, window // data.rows) if replayed else window // data.rows
+        steps = dynamic.steps if dynamic else _even(data, max(1, most))
         total = 0.0
         with reading(self):
-            costs = Costs(self.net, data.rows, cache=cache, dynamic=dynamic, alike=True)
+            costs = Costs(self.net, data.rows, cache=cache, dynamic=dynamic, replayed=replayed)
             for batch in map(self.batch, Streams(data.ids, data.rows, steps, first=self.end)()):
                 nats = costs(batch.ids, batch.targets, batch.mask)
                 total += float(nats.double()[batch.mask].sum())

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch import nn
-
-from elman.layers.replayed import Replayed, pays
+from elman.layers.replayed import Replayed
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.tasks.language.cache import Cache
 from elman.tasks.language.dynamic import Adaptation, Dynamic
@@ -16,8 +14,7 @@ from elman.tasks.writing.predictor import Reader
 class Costs:
     """Reads on, window by window: state, memory and weights are those that the one before left.
 
-    ``alike`` promises windows of one shape, which a GPU reads faster. To be called as a network predicts: see
-    `reading`.
+    ``replayed`` needs windows of one shape. To be called as a network predicts: see `reading`.
     """
 
     def __init__(
@@ -27,12 +24,11 @@ class Costs:
         *,
         cache: Cache | None = None,
         dynamic: Dynamic | None = None,
-        alike: bool = False,
+        replayed: bool = False,
     ) -> None:
         self.adaptation = Adaptation(net, dynamic) if dynamic else None
         self.net = self.adaptation.net if self.adaptation else net
-        replays = alike and not dynamic and isinstance(net, nn.Module) and pays(net)
-        self.read = Replayed(net.read) if replays else net.read
+        self.read = Replayed(net.read) if replayed else net.read
         self.cache = cache
         self.state: Any = net.begin(rows)
         self.memory: Any = None  # the first outputs tell its size
