@@ -299,7 +299,8 @@ def test_a_refused_setting_is_named_before_anything_is_done() -> None:
     problem = Problem(Net())
     for options, match in (
         ({"precision": "float16"}, "precision = 'float16' needs a GPU, but the net is on the CPU"),
-        ({"graph": True}, "graph = true needs a GPU"),
+        ({"graph": True}, "graph = true needs a GPU.*; there set training.graph=false and"),
+        ({"graph": True, "precision": "float16"}, "true and precision = 'float16' need a GPU"),
         ({"patience": 1}, "need validation data"),
         ({"schedule": "plateau"}, "need validation data"),
         ({"optimizer": "ntasgd"}, "need validation data"),

@@ -49,9 +49,13 @@ def fit(
     seed and data the same bits on a CPU, resumed or not.
     """
     device = next(net.parameters()).device
-    if device.type != "cuda" and (settings.precision == "float16" or settings.graph):
-        option = "graph = true" if settings.graph else "precision = 'float16'"
-        raise ConfigError(f"{option} needs a GPU, but the net is on the {device.type.upper()}")
+    halves = settings.precision == "float16"
+    wanted = ["graph = true"] * settings.graph + ["precision = 'float16'"] * halves
+    if device.type != "cuda" and wanted:
+        raise ConfigError(
+            f"{' and '.join(wanted)} need{'s' * (len(wanted) == 1)} a GPU, but the net is on the "
+            f"{device.type.upper()}; there set training.graph=false and training.precision=float32"
+        )
     judged = settings.schedule == "plateau" or settings.optimizer == "ntasgd" or settings.patience
     if judged and validation is None:
         raise ConfigError("the plateau schedule, ntasgd and patience need validation data")
