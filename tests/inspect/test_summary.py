@@ -2,10 +2,12 @@
 
 import pytest
 import torch
+from torch import nn
 
-from elman.cells import LSTM, parameter_count
+from elman.cells import GRU, LSTM, Mogrifier, WeightDrop, parameter_count
 from elman.inspect.summary import formulas, layers
 from elman.layers.embedding import Pretrained, PretrainedEmbedding
+from elman.layers.rnn import RNN
 from tests.inspect.models import classifier, lm, tagger
 
 MODELS = {
@@ -49,3 +51,10 @@ def test_vectors_that_are_not_trained_are_told_but_not_counted():
 def test_formulas_are_those_of_the_cells():
     assert formulas(lm().net) == {"LSTM": LSTM(3, 4).equations()}
     assert formulas(classifier(encoder="bag").net) == {}
+
+
+def test_what_changes_a_formula_shows_its_own() -> None:
+    gated = Mogrifier(WeightDrop(LSTM(3, 4), 0.5), rounds=2)
+    shown = formulas(nn.ModuleList([RNN(gated), RNN(WeightDrop(GRU(4, 4), 0.5))]))
+    assert shown == {"Mogrifier": gated.equations(), "GRU": GRU(4, 4).equations()}
+    assert shown["Mogrifier"][:2] == ["x = 2 ⊙ σ(Q_1 h) ⊙ x", "h = 2 ⊙ σ(R_2 x) ⊙ h"]

@@ -9,7 +9,8 @@ from math import prod
 
 from torch import nn
 
-from elman.cells import FormulaCell
+from elman.cells import Formulaic
+from elman.cells.formula_cell import Around
 from elman.shapes import Tensor
 
 
@@ -20,9 +21,7 @@ class Layer:
     name: str  # as the names of its weights in model.safetensors begin
     kind: str
     weights: dict[str, tuple[int, ...]]  # shapes
-    fixed: dict[
-        str, tuple[int, ...]
-    ]  # of what is stored but not trained, such as pretrained vectors
+    fixed: dict[str, tuple[int, ...]]  # what is stored but not trained, such as pretrained vectors
 
     @property
     def parameters(self) -> int:
@@ -63,6 +62,16 @@ def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[int, ...]]:
 
 
 def formulas(net: nn.Module) -> dict[str, list[str]]:
-    """The equations of every kind of cell, by its name."""
-    cells = (module for module in net.modules() if isinstance(module, FormulaCell))
-    return {type(cell).__name__: cell.equations() for cell in cells}
+    """The equations of every kind of cell, by name; what is around a cell and changes its formula is one."""
+    found: dict[str, list[str]] = {}
+    seen: set[nn.Module] = set()
+    for module in net.modules():  # the outer before the inner
+        if module not in seen and isinstance(module, Formulaic) and not _same(module):
+            seen.update(module.modules())
+            found[type(module).__name__] = module.equations()
+    return found
+
+
+def _same(cell: Formulaic) -> bool:
+    """Is its formula that of the cell it holds?"""
+    return isinstance(cell, Around) and cell.formula is cell.cell.formula
