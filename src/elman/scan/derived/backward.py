@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
-
 from elman.formula import Node
 from elman.formula.graph import topological
 from elman.formula.linear import Form
 from elman.formula.symbols import symbol, value_of
+from elman.scan.derived.places import Places
 from elman.scan.derived.plan import Plan
-from elman.scan.derived.sums import inside
 from elman.scan.derived.writing import ONE, Views, columns, evaluate, indent, total
 
 
@@ -26,7 +23,7 @@ def backward_source(plan: Plan) -> str:
 class _Backward:
     def __init__(self, plan: Plan) -> None:
         self.plan, self.trace, self.linear = plan, plan.formula.trace, plan.linear
-        self.views = Views()
+        self.places, self.views = Places(plan), Views()
         self.slabs: dict[Node, str] = {}  # values and coefficients, for all steps
         self.gradients: dict[Node, str] = {}  # gradients of the current step
         self.stored: dict[Node, str] = {}  # gradients kept for all steps
@@ -86,10 +83,10 @@ class _Backward:
         """Each for all steps; those of neighbouring results with one gradient lie side by side."""
         targets: dict[Node, str] = {}
         copies: list[tuple[str, Node]] = []
-        for k in sorted({home for home, _ in self.homes}):
+        for k in sorted({home for home, _ in self.places.homes}):
             width = sum(self.plan.widths[name] for name in self.trace.products[k].names)
             self.head.append(f"R{k} = X.new_empty(N, {width})")
-            for i, (_, names) in enumerate(self._runs(k)):
+            for i, (_, names) in enumerate(self.places.runs(k)):
                 if len(names) > 1:
                     width = self.plan.widths[names[0]]
                     self.head.append(f"K{k}_{i} = X.new_empty(N, {len(names)}, {width})")
@@ -101,35 +98,6 @@ class _Backward:
         for target, factor in copies:
             if self.slabs[factor] != target:
                 self.head.append(f"{target} = {self.slabs[factor]}")
-
-    @cached_property
-    def homes(self) -> list[tuple[int, int]]:
-        """The first product that has the gradients of each product's results, and the place among its names.
-
-        Results that are added up have the same gradients.
-        """
-        known = [(form, self.plan.widths[name]) for name, form in self.linear.r.items()]
-        first = {
-            name: known[known.index(same)] for name, same in zip(self.linear.r, known, strict=True)
-        }
-        forms = [[first[name] for name in product.names] for product in self.trace.products]
-        return [
-            next((j, i) for j, there in enumerate(forms) if (i := inside(here, there)) is not None)
-            for here in forms
-        ]
-
-    def _runs(self, k: int) -> Iterator[tuple[Node | None, list[str]]]:
-        """Neighbouring results of a product whose gradients are multiples of the same gradient."""
-        run: list[str] = []
-        shared: Node | None = None
-        for name in self.trace.products[k].names:
-            form = self.linear.r[name]
-            gradient = next(iter(form)) if len(form) == 1 else None
-            if run and (gradient is not shared or gradient is None):
-                yield shared, run
-                run = []
-            run, shared = [*run, name], gradient
-        yield shared, run
 
     def _store(self) -> None:
         """Slabs for the gradients that are read after the loop."""
@@ -188,27 +156,13 @@ class _Backward:
         return self.views(self.slabs[k])
 
     def _r(self, k: int) -> str:
-        return self.views(self._slab(k))
-
-    def _slab(self, k: int) -> str:
-        """Where the gradients of a product's results lie for all steps."""
-        (home, _), names = self.homes[k], self._names(k)
-        whole = self.trace.products[home].names
-        if names == whole:
-            return f"R{home}"
-        first, _ = self.plan.columns(whole)[names[0]]
-        return columns(f"R{home}", first, sum(self.plan.widths[name] for name in names))
-
-    def _names(self, k: int) -> tuple[str, ...]:
-        """The results that have the gradients of product k, in the product that has them first."""
-        home, place = self.homes[k]
-        return self.trace.products[home].names[place : place + len(self.trace.products[k].names)]
+        return self.views(self.places.slab(k))
 
     def _result_gradients(self, k: int) -> None:
         """The gradients of a product's results, side by side in the slab R."""
-        (home, _), wanted = self.homes[k], set(self._names(k))
+        (home, _), wanted = self.places.homes[k], set(self.places.names(k))
         places = self.plan.columns(self.trace.products[home].names)
-        for i, (gradient, names) in enumerate(self._runs(home)):
+        for i, (gradient, names) in enumerate(self.places.runs(home)):
             marker = symbol("q", f"done {home} {i}")
             if marker in self.gradients or not wanted.intersection(names):
                 continue
@@ -264,7 +218,7 @@ class _Backward:
         slab = self.stored.__getitem__
         factor = lambda k: self.slabs.get(k) or repr(value_of(k))  # noqa: E731
         matrices = [
-            f"{self._slab(k)}.t() @ {self.slabs[p.operand]}"
+            f"{self.places.slab(k)}.t() @ {self.slabs[p.operand]}"
             for k, p in enumerate(self.trace.products)
         ]
         lines = [f"dU = [{', '.join(matrices)}]", "dp = []"]
@@ -273,10 +227,12 @@ class _Backward:
             lines += total(self.linear.p[name], slab, factor, "unit") or zeros
             lines.append("dp.append(unit.sum(0))")
         names = self.trace.products[0].names if self.trace.products else ()
-        whole = names == self.plan.formula.gates == tuple(map(self._added, names))
+        whole = names == self.plan.formula.gates == tuple(map(self.places.added, names))
         blocks = []
         for gate in self.plan.formula.gates:
-            blocks.append(self._block(gate) if whole or gate in self.plan.additive else f"x_{gate}")
+            blocks.append(
+                self.places.block(gate) if whole or gate in self.plan.additive else f"x_{gate}"
+            )
             if gate not in self.plan.additive:
                 zeros = [f"x_{gate} = X.new_zeros(N, {self.plan.widths[gate]})"]
                 lines += total(self.linear.x[gate], slab, factor, f"x_{gate}") or zeros
@@ -285,17 +241,6 @@ class _Backward:
         lines.append(f"dX = {'R0' if whole else joined}")
         states = ", ".join(f"g{j}" for j in range(len(self.plan.formula.states)))
         return [*lines, f"return dX, [{states}], dU, dp"]
-
-    def _added(self, gate: str) -> str:
-        """The product result that a gate's part of the input is added to; its own where it is to none."""
-        bases = self.plan.sums.bases.items()
-        return next((name for name, base in bases if base is symbol("x", gate)), gate)
-
-    def _block(self, gate: str) -> str:
-        name = self._added(gate)
-        names = next(p.names for p in self.trace.products if name in p.names)
-        slab = self._slab([p.names for p in self.trace.products].index(names))
-        return columns(slab, *self.plan.columns(names)[name])
 
 
 def _inputs(a: Node) -> set[Node]:

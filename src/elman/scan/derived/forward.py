@@ -7,6 +7,7 @@ from typing import cast
 
 from elman.formula import Node
 from elman.formula.symbols import symbol, value_of
+from elman.scan.derived.folding import Folds
 from elman.scan.derived.plan import Plan
 from elman.scan.derived.sums import inside
 from elman.scan.derived.writing import Views, call, columns, evaluate, indent, into
@@ -30,10 +31,8 @@ class _Forward:
         self.body: list[str] = []
         self.multiplied: set[int] = set()
         self.homes = [plan.sums.home(product.names) for product in self.trace.products]
-        self.fused: dict[Node, tuple[str, tuple[Node, ...]]] = {}  # values made by one call
-        self.folded: set[Node] = set()  # with these inside
-        self._fold()
-        if any("zero" in call for call, _ in self.fused.values()):
+        self.folds = Folds(plan)
+        if any("zero" in call for call, _ in self.folds.calls.values()):
             self.head.append("zero = X.new_zeros(())")
 
     def lines(self) -> list[str]:
@@ -90,10 +89,15 @@ class _Forward:
         if a.op == "input" and a.args[0] == "r":
             self._multiply(a.args[1])
         made = a in self.names or a.op == "input" or self.plan.slot(a) is not None
-        if made or a in self.folded or a in self.plan.sums.partial or a not in self.plan.looped:
+        if (
+            made
+            or a in self.folds.inside
+            or a in self.plan.sums.partial
+            or a not in self.plan.looped
+        ):
             return
-        if a in self.fused:
-            template, parts = self.fused[a]
+        if a in self.folds.calls:
+            template, parts = self.folds.calls[a]
             expression = template.format(*(self._name(part) for part in parts))
         else:
             expression = call(a, self._name)
@@ -123,58 +127,6 @@ class _Forward:
             elsewhere = a.op == "input" or self.plan.slot(a) is not None
             if a not in self.plan.looped or self.plan.states[a] != name or elsewhere:
                 self.body.append(f"{self.views(f'S{j}[B:]')}.copy_({self._name(a)})")
-
-    def _fold(self) -> None:
-        """Sums that torch computes in one call together with the products they read.
-
-        z·a + (1 - z)·b is a lerp, a + b·c and 2·b·c an addcmul; what they read is folded in if nobody
-        else does.
-        """
-        for a in self.trace.nodes:
-            if a.op == "mul" and a in self.plan.looped:
-                self._fold_number(a)
-            if a.op != "add" or a not in self.plan.looped:
-                continue
-            mix = _mixture(a)
-            if mix and all(self._foldable(o) for o in a.args):
-                self.fused[a] = "torch.lerp({0}, {1}, {2})", mix
-                self.folded.update(a.args)
-                rest = 1 - mix[2]
-                if self.trace.uses[rest] == [o for o in a.args if rest in o.args]:
-                    self.folded.add(rest)
-                continue
-            product = next((o for o in reversed(a.args) if self._foldable(o)), None)
-            other = a.args[1] if a.args[0] is product else a.args[0]
-            if product is not None and value_of(other) is None:
-                parts = (other, *product.args)
-                self.fused[a] = "torch.addcmul({0}, {1}, {2})", parts
-                self.folded.add(product)
-
-    def _fold_number(self, a: Node) -> None:
-        """2·b·c, where a number and two values meet."""
-        for inner, other in (a.args, a.args[::-1]):
-            if inner.op == "mul" and self._alone(inner) and value_of(other) is None:
-                number, value = sorted(inner.args, key=lambda o: value_of(o) is None)
-                if value_of(number) is not None:
-                    call = f"torch.addcmul(zero, {{0}}, {{1}}, value={value_of(number)})"
-                    self.fused[a] = call, (value, other)
-                    self.folded.add(inner)
-                    return
-
-    def _foldable(self, a: Node) -> bool:
-        if a.op != "mul" or a in self.fused:
-            return False
-        return self._alone(a) and all(value_of(o) is None for o in a.args)
-
-    def _alone(self, a: Node) -> bool:
-        """Does nobody but one other value of the loop read it?"""
-        return (
-            a in self.plan.looped
-            and len(self.trace.uses[a]) == 1
-            and a not in self.plan.states
-            and a not in self.plan.needed
-            and all(p.operand is not a for p in self.trace.products)
-        )
 
     def _base(self, k: int) -> str | None:
         """The slab that a product is added to, where they only meet as a sum. Its own from there on.
@@ -264,18 +216,6 @@ class _Forward:
         if slab:
             return self.views(slab if width == whole else columns(slab, first, width))
         return f"a{k}" if width == whole else columns(f"a{k}", first, width)
-
-
-def _mixture(a: Node) -> tuple[Node, Node, Node] | None:
-    """(b, a, z) of a sum z·a + (1 - z)·b."""
-    if all(o.op == "mul" for o in a.args):
-        for first, second in (a.args, a.args[::-1]):
-            for z, kept in (first.args, first.args[::-1]):
-                if value_of(z) is None and (1 - z) in second.args:
-                    rest = 1 - z
-                    other = second.args[1] if second.args[0] is rest else second.args[0]
-                    return other, kept, z
-    return None
 
 
 def _list(items: list[str]) -> str:
