@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import torch
+
 _depth = 0
 
 
@@ -24,3 +26,13 @@ def recording() -> Iterator[None]:
 
 def recorded() -> bool:
     return _depth > 0
+
+
+@contextmanager
+def aside(stream: torch.cuda.Stream) -> Iterator[None]:
+    """On the stream of a recording, as PyTorch asks for what is recorded later."""
+    here = torch.cuda.current_stream()
+    stream.wait_stream(here)
+    with torch.cuda.stream(stream):
+        yield
+    here.wait_stream(stream)

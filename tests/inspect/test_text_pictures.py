@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from elman.errors import ModelError
+from elman.inspect import text_pictures
 from elman.inspect.layer_gates import LayerGates
 from elman.inspect.saliency import Saliency, marked
 from elman.inspect.text_pictures import draw_bars, draw_gates, draw_saliency
@@ -42,6 +43,22 @@ def test_tokens_that_mean_something_to_a_typesetter_are_drawn_as_they_are(tmp_pa
     assert size(path)
     draw_gates(STRANGE, layer(len(STRANGE), 50, 70), path)
     assert size(path)
+
+
+def test_values_wider_than_the_output_show_their_own_units(monkeypatch, tmp_path):
+    figures = []
+    monkeypatch.setattr(text_pictures, "save", lambda fig, path: figures.append(fig))
+    seen = layer(9, 50, 70)
+    seen.values["h"][:, :18] = seen.values["c"][:, 20:58] = 0.5  # these never change
+    draw_gates(STRANGE, seen, tmp_path / "p.png")
+    panels = {ax.get_title(): ax for ax in figures[0].axes}
+    shown = {
+        name: [int(tick.get_text()) for tick in panels[name].get_yticklabels()]
+        for name in ("gate f", "state h", "state c")
+    }
+    assert shown["gate f"] == shown["state h"] == [*range(18, 50)]
+    assert shown["state c"] == [*range(20), *range(58, 70)]
+    assert panels["state c"].get_ylabel() == "unit of 70"
 
 
 def test_a_long_text_makes_no_larger_a_picture_than_the_part_that_is_shown(tmp_path):

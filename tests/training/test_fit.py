@@ -298,9 +298,15 @@ def test_a_loss_that_is_not_finite_stops_with_the_last_good_weights(what: str) -
 def test_a_refused_setting_is_named_before_anything_is_done() -> None:
     problem = Problem(Net())
     for options, match in (
-        ({"precision": "float16"}, "precision = 'float16' needs a GPU, but the net is on the CPU"),
-        ({"graph": True}, "graph = true needs a GPU.*; there set training.graph=false and"),
-        ({"graph": True, "precision": "float16"}, "true and precision = 'float16' need a GPU"),
+        (
+            {"precision": "float16"},
+            "only a GPU can do precision = 'float16', but the net is on the CPU",
+        ),
+        ({"graph": True}, "only a GPU can do graph = true,.*; there set training.graph=false and"),
+        (
+            {"graph": True, "precision": "float16"},
+            "only a GPU can do graph = true and precision = 'float16',",
+        ),
         ({"patience": 1}, "need validation data"),
         ({"schedule": "plateau"}, "need validation data"),
         ({"optimizer": "ntasgd"}, "need validation data"),

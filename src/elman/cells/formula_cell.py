@@ -57,7 +57,7 @@ class Formulaic(Cell[State]):
         return linear(operand, self.matrices()[number])
 
     def settled(self, dtype: torch.dtype) -> Formulaic:
-        return _Settled(self, dtype)
+        return GivenMatrices(self, [matrix.to(dtype) for matrix in self.matrices()])
 
     def output(self, state: State) -> Tensor:
         return cast(Tensor, getattr(state, self.formula.output))
@@ -114,12 +114,12 @@ class Around(Formulaic):
         return self.cell.units()
 
 
-class _Settled(Around):
-    """A cell whose matrices were made beforehand."""
+class GivenMatrices(Around):
+    """A formula cell with these recurrent matrices instead of its own."""
 
-    def __init__(self, cell: Formulaic, dtype: torch.dtype) -> None:
+    def __init__(self, cell: Formulaic, matrices: Sequence[Tensor]) -> None:
         super().__init__(cell, cell.formula)
-        self._matrices = [matrix.to(dtype) for matrix in cell.matrices()]
+        self._matrices = matrices
 
     def matrices(self) -> Sequence[Tensor]:
         return self._matrices

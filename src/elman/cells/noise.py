@@ -14,7 +14,7 @@ import torch
 from torch.nn.functional import dropout
 
 from elman.cells.cell import Cell, S, Sweep
-from elman.cells.formula_cell import Around, Formulaic
+from elman.cells.formula_cell import Around, Formulaic, GivenMatrices
 from elman.errors import ModelError
 from elman.formula import Formula, Gates, Matrices, State
 from elman.shapes import Tensor
@@ -106,18 +106,7 @@ class WeightDrop(Around):
         cell = _formulaic(self.cell.draw(like))
         if not self.training or not self.p:
             return cell
-        return _Dropped(cell, [dropout(U, self.p) for U in cell.matrices()])
-
-
-class _Dropped(Around):
-    """A formula cell with given recurrent matrices."""
-
-    def __init__(self, cell: Formulaic, matrices: Sequence[Tensor]) -> None:
-        super().__init__(cell, cell.formula)
-        self._matrices = matrices
-
-    def matrices(self) -> Sequence[Tensor]:
-        return self._matrices
+        return GivenMatrices(cell, [dropout(U, self.p) for U in cell.matrices()])
 
 
 class Zoneout(Around):

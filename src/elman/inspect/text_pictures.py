@@ -13,30 +13,36 @@ from elman.inspect.layer_gates import LayerGates
 from elman.inspect.pictures import figure, save
 from elman.inspect.saliency import Saliency, marked
 
-UNITS = 32  # of a layer that are shown: those whose output varies most over the text
+UNITS = 32  # of a layer that are shown at most
 TOKENS = 100  # of a text that are shown: the last, on which what comes next rests most
 
 
 def draw_gates(tokens: Sequence[str], layer: LayerGates, path: Path) -> None:
     """A heat map for each gate and state: units down, tokens along."""
     output, count = layer.values[layer.output], min(len(tokens), TOKENS)
-    most = np.sort(np.argsort(-output.var(0), kind="stable")[:UNITS])
+    most = _liveliest(output)
     panels, width = len(layer.values), 1.6 + 0.22 * max(count, 8)
     columns = _columns(panels, width)
     rows = -(-panels // columns)
     fig, axes = figure(columns, rows, width=width, height=1.4 + 0.13 * len(most))
     for ax, (name, values) in zip(axes, layer.values.items(), strict=False):
-        # What is wider or narrower than the output has other units: its own first ones are shown.
+        # What is wider or narrower than the output has other units.
         same = values.shape[1] == output.shape[1]
-        units = most if same else np.arange(min(UNITS, values.shape[1]))
+        units = most if same else _liveliest(values)
         _heat(fig, ax, values[-count:, units].T, "value")
         _along(ax, tokens, count)
         ax.set_yticks(range(len(units)), [str(unit) for unit in units], fontsize=6)
-        ax.set(title=f"{'state' if name in layer.states else 'gate'} {name}", ylabel="unit")
+        kind = "state" if name in layer.states else "gate"
+        ax.set(title=f"{kind} {name}", ylabel="unit" if same else f"unit of {values.shape[1]}")
     for ax in axes[panels:]:
         ax.set_axis_off()
     fig.suptitle(f"{_heading(layer, len(most))}{_cut(tokens)}")
     save(fig, path)
+
+
+def _liveliest(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The units that vary most over the text, in their order."""
+    return np.sort(np.argsort(-values.var(0), kind="stable")[:UNITS])
 
 
 def _heading(layer: LayerGates, shown: int) -> str:

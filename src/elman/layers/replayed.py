@@ -13,15 +13,14 @@ from torch import nn
 
 from elman.layers.rnn import RNN
 from elman.layers.wavefront import looped
-from elman.recording import recording
+from elman.recording import aside, recording
 from elman.shapes import Float, Int, Tensor
 from elman.state import map_state
 
 Read = Callable[[Any, Tensor], tuple[Any, Tensor]]  # a state and ids to a state and outputs
 
-
-# Steps of a recording. It takes some ten milliseconds for each, a plain step less than one (H200).
-WINDOW = 128
+WINDOW = 128  # steps of a recording
+# Steps of a text that is worth one: to record a step takes some ten milliseconds, to read it less than one.
 _WORTH = 64 * WINDOW
 
 
@@ -33,7 +32,7 @@ def pays(net: nn.Module, steps: int) -> bool:
 
 
 class Replayed:
-    """``read``: the first window as ever, the second rehearsed, the third recorded, all others replayed.
+    """``read``: the first window rehearsed, the second recorded, all others replayed.
 
     The weights are those of the recording, where they lie; nothing may take their place.
     """
@@ -46,24 +45,15 @@ class Replayed:
     def __call__(self, state: Any, ids: Int[Tensor, "B T"]) -> tuple[Any, Float[Tensor, "B T H"]]:
         self.windows += 1
         if self.windows == 1:
-            return self.read(state, ids)
+            with recording(), aside(self.side):  # kernels are compiled here
+                return self.read(state, ids)
         if self.windows == 2:
-            return self._rehearse(state, ids)
-        if self.windows == 3:
             self._record(state, ids)
         map_state(Tensor.copy_, self.inputs, (state, ids))
         self.graph.replay()
         # Out of the recording's memory, where the next replay would write over it.
         after, hs = map_state(torch.clone, self.outputs)
         return after, hs
-
-    def _rehearse(self, state: Any, ids: Tensor) -> tuple[Any, Tensor]:
-        """On the stream of the recording; kernels are compiled here."""
-        self.side.wait_stream(torch.cuda.current_stream())
-        with recording(), torch.cuda.stream(self.side):
-            result = self.read(state, ids)
-        torch.cuda.current_stream().wait_stream(self.side)
-        return result
 
     def _record(self, state: Any, ids: Tensor) -> None:
         self.inputs = map_state(torch.clone, (state, ids))

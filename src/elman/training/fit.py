@@ -53,8 +53,8 @@ def fit(
     wanted = ["graph = true"] * settings.graph + ["precision = 'float16'"] * halves
     if device.type != "cuda" and wanted:
         raise ConfigError(
-            f"{' and '.join(wanted)} need{'s' * (len(wanted) == 1)} a GPU, but the net is on the "
-            f"{device.type.upper()}; there set training.graph=false and training.precision=float32"
+            f"only a GPU can do {' and '.join(wanted)}, but the net is on the {device.type.upper()}; "
+            "there set training.graph=false and training.precision=float32"
         )
     judged = settings.schedule == "plateau" or settings.optimizer == "ntasgd" or settings.patience
     if judged and validation is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -10,13 +10,12 @@ import torch
 from torch import Tensor
 
 from elman.errors import ConfigError
-from elman.recording import recording
+from elman.recording import aside, recording
 from elman.state import map_state
 from elman.training.average import put, weights
 from elman.training.step import Eager
 
 B = TypeVar("B")
-T = TypeVar("T")
 
 # Updates before the recording, in which libraries choose kernels and the optimizer makes its state.
 _WARM = 3
@@ -38,8 +37,8 @@ class Captured(Generic[B]):
         self, parts: Sequence[B], shares: Tensor, progress: float, state: Any
     ) -> tuple[Tensor, Any]:
         if self.done < _WARM:
-            with recording():
-                return self._aside(lambda: self.eager.gradient(parts, shares, progress, state))
+            with recording(), aside(self.side):
+                return self.eager.gradient(parts, shares, progress, state)
         if self.done == _WARM:
             self._record(parts, shares, state)
         if _signature(parts) != self.signature:
@@ -55,18 +54,11 @@ class Captured(Generic[B]):
 
     def apply(self) -> None:
         if self.done < _WARM:
-            self._aside(self.eager.apply)
+            with aside(self.side):
+                self.eager.apply()
         else:
             self.halves[1].replay()
         self.done += 1
-
-    def _aside(self, work: Callable[[], T]) -> T:
-        """Work on the stream of the recording, as PyTorch asks for what is recorded later."""
-        self.side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(self.side):
-            result = work()
-        torch.cuda.current_stream().wait_stream(self.side)
-        return result
 
     def _record(self, parts: Sequence[B], shares: Tensor, state: Any) -> None:
         self._refuse(parts, state)
