@@ -5,31 +5,47 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+ONE_THREAD := OMP_NUM_THREADS=1
 
-.PHONY: demo test check format clean
+# What everything else stands on, tested in seconds.
+QUICK := tests/test_architecture.py tests/test_config.py tests/test_state.py tests/decoding tests/formula tests/metrics
+
+.PHONY: demo test quick test-gpu check docs format clean
 
 demo: $(STAMP)
 	$(BIN)/elman demo
 
 test: check
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
+
+# Under a minute on two cores.
+quick: check
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 $(QUICK)
+
+# Installs nothing: a GPU machine may have a PyTorch of its own. Without .venv it runs with $(PYTHON).
+test-gpu:
+	PYTHONPATH=src $(if $(wildcard $(BIN)/python),$(BIN)/python,$(PYTHON)) -m tests.gpu
 
 check: $(STAMP)
-	$(BIN)/ruff format --check src tests bench
-	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench docs
+	$(BIN)/ruff check src tests bench docs
 	$(BIN)/mypy
 
+# The site in site/: the pages of docs/ and an API reference. Every link and anchor is checked.
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 format: $(STAMP)
-	$(BIN)/ruff format src tests bench
-	$(BIN)/ruff check --fix src tests bench
+	$(BIN)/ruff format src tests bench docs
+	$(BIN)/ruff check --fix src tests bench docs
 
 # torch first, in the version that is tested: what comes after is content with it.
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 14) else "Elman needs Python 3.11 to 3.13, this is %d.%d: make PYTHON=python3.12" % v)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(BIN)/python -m pip install --quiet --editable '.[plot,track,demo,dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[plot,track,demo,docs,dev]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis site

@@ -26,9 +26,9 @@ import torch
 import elman
 from elman.decoding import Beam, Greedy
 from elman.errors import ElmanError
+from elman.generation import GenerationConfig
 from elman.tasks.language_model import LanguageModel
-from elman.tasks.writing.rules import Rules
-from elman.text.lines import lines
+from elman.text.files import read_lines
 
 WIDTHS, CAPS, FACTORS = (5, 10, 20), (10, 20), (2.0, 5.0, 20.0)
 BASE = "width 5"
@@ -36,9 +36,9 @@ BASE = "width 5"
 
 def ways() -> dict[str, Greedy | Beam]:
     """All that are compared; log-probabilities are plain, not by length."""
-    fixed = {f"width {width}": Beam(width=width, alpha=0.0) for width in WIDTHS}
+    fixed = {f"width {width}": Beam(width=width, length_penalty=0.0) for width in WIDTHS}
     varied = {
-        f"cap {cap}, factor {factor:g}": Beam(width=cap, factor=factor, alpha=0.0)
+        f"cap {cap}, factor {factor:g}": Beam(width=cap, factor=factor, length_penalty=0.0)
         for cap in CAPS
         for factor in FACTORS
     }
@@ -47,7 +47,7 @@ def ways() -> dict[str, Greedy | Beam]:
 
 def beginnings(file: str, words: int) -> Iterator[str]:
     """The first words of each line that has more, a blank behind them."""
-    for _, line in lines(file):
+    for _, line in read_lines(file):
         found = line.split()
         if len(found) > words:
             yield " ".join(found[:words]) + " "
@@ -55,17 +55,17 @@ def beginnings(file: str, words: int) -> Iterator[str]:
 
 def measure(lm: LanguageModel, texts: list[str], tokens: int) -> list[dict[str, Any]]:
     """Of each way: texts a second, the mean log-probability that it found, and how often it found the best."""
-    compared, rules = ways(), Rules(min_tokens=tokens, max_tokens=tokens)
+    compared, rules = ways(), GenerationConfig(min_tokens=tokens, max_tokens=tokens)
     seconds = dict.fromkeys(compared, 0.0)
     found: dict[str, list[float]] = {name: [] for name in compared}
     for how in compared.values():  # once before the clock runs
-        lm.generate(texts[0], how, rules=rules)
+        lm.generate(texts[0], how, config=rules)
     for turn, text in enumerate(texts):
         order = list(compared)
         shift = turn % len(order)
         for name in order[shift:] + order[:shift]:
             began = time.perf_counter()
-            (written,) = lm.generate(text, compared[name], rules=rules)
+            (written,) = lm.generate(text, compared[name], config=rules)
             seconds[name] += time.perf_counter() - began
             found[name].append(sum(written.log_probs))
     best = [max(each) for each in zip(*found.values(), strict=True)]
@@ -75,18 +75,14 @@ def measure(lm: LanguageModel, texts: list[str], tokens: int) -> list[dict[str, 
             "texts_per_second": len(texts) / seconds[name],
             "speed": seconds[BASE] / seconds[name],
             "log_probability": sum(found[name]) / len(texts),
-            "best": 100
-            * sum(a > b - 1e-4 for a, b in zip(found[name], best, strict=True))
-            / len(texts),
+            "best": 100 * sum(a > b - 1e-4 for a, b in zip(found[name], best, strict=True)) / len(texts),
         }
         for name in compared
     ]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("model", help="folder of a language model")
     parser.add_argument("text", help="the file whose lines begin the texts")
     parser.add_argument("--texts", type=int, default=50)

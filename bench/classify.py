@@ -19,34 +19,34 @@ from pathlib import Path
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
 
-from elman.tasks.classifier import Data, Example, read
+from elman.tasks.classifier.task import ClassifierDataConfig, ClassifierExample, read_examples
 
 CORPORA = {
     "TREC": (
-        Data(format="blank", text="2", label="1", label_until=":", encoding="latin-1"),
+        ClassifierDataConfig(format="blank", text="2", label="1", label_until=":", encoding="latin-1"),
         "trec/TREC.train",
         "trec/TREC.test",
     ),
-    "R8": (Data(text="2", label="1"), "reuters-r8/train.txt.gz", "reuters-r8/test.txt.gz"),
+    "R8": (ClassifierDataConfig(text="2", label="1"), "reuters-r8/train.txt.gz", "reuters-r8/test.txt.gz"),
 }
 
 
-def ours(train: list[Example], test: list[Example], folder: Path, threads: int) -> float:
+def ours(train: list[ClassifierExample], test: list[ClassifierExample], folder: Path, threads: int) -> float:
     for name, examples in (("train.tsv", train), ("test.tsv", test)):
         rows = ("\t".join((e.text.replace("\t", " "), e.label)) for e in examples)
         (folder / name).write_text("text\tlabel\n" + "\n".join(rows) + "\n", encoding="utf-8")
     command = [sys.executable, "-m", "elman", "train", "classifier", "--threads", str(threads)]
     subprocess.run(
-        [*command, "--train", folder / "train.tsv", "--out", folder / "m"],
-        check=True,
-        capture_output=True,
+        [*command, "--train", folder / "train.tsv", "--out", folder / "m"], check=True, capture_output=True
     )
     score = [sys.executable, "-m", "elman", "evaluate", folder / "m", folder / "test.tsv", "--json"]
     done = subprocess.run(score, check=True, capture_output=True, text=True)
     return float(json.loads(done.stdout)["accuracy"])
 
 
-def fasttext(train: list[Example], test: list[Example], folder: Path, threads: int) -> float:
+def fasttext(
+    train: list[ClassifierExample], test: list[ClassifierExample], folder: Path, threads: int
+) -> float:
     import fasttext as library
 
     path = folder / "fasttext.txt"
@@ -57,7 +57,7 @@ def fasttext(train: list[Example], test: list[Example], folder: Path, threads: i
     return 100 * right / len(test)
 
 
-def keras(train: list[Example], test: list[Example], folder: Path, threads: int) -> float:
+def keras(train: list[ClassifierExample], test: list[ClassifierExample], folder: Path, threads: int) -> float:
     """The text classification example of Keras: two bidirectional LSTMs of 64 units, two epochs."""
     import keras as library
     import numpy as np
@@ -91,7 +91,7 @@ def main() -> None:
     results = []
     for name in options.corpora:
         data, *files = CORPORA[name]
-        train, test = (list(read(data, f"{os.environ['ELMAN_DATA']}/{file}")) for file in files)
+        train, test = (list(read_examples(data, f"{os.environ['ELMAN_DATA']}/{file}")) for file in files)
         for system in (fasttext, keras, ours):
             with tempfile.TemporaryDirectory() as folder:
                 start = time.perf_counter()

@@ -40,34 +40,34 @@ def measure(path: Path, updates: int) -> dict[str, float]:
     """One size, in this process."""
     import torch
 
-    from elman.learning.examples import Buckets
-    from elman.tasks.classifier import Classifier, Data, Model, read
-    from elman.tasks.settings import Tokens
+    from elman.tasks.classifier.task import Classifier, ClassifierConfig, ClassifierDataConfig, read_examples
+    from elman.tasks.config import TokenizerConfig
+    from elman.text.batching import BucketBatches
     from elman.training.events import Update
-    from elman.training.fit import fit
-    from elman.training.settings import Settings
+    from elman.training.training_config import TrainingConfig
+    from elman.training.training_loop import fit
 
     torch.set_num_threads(1)
     start = time.process_time()
-    examples = list(read(Data(), str(path)))
-    task = Classifier.fresh(Model(), Tokens(min_count=2), examples)
+    examples = list(read_examples(ClassifierDataConfig(), str(path)))
+    task = Classifier.from_examples(ClassifierConfig(), TokenizerConfig(min_count=2), examples)
     data = task.encode(examples)
     read_seconds = time.process_time() - start
-    tokens = sum(map(len, data.rows))
-    batches = Buckets(data, BATCH, 0, task.weight)
+    tokens = sum(map(sum, data.lengths))
+    batches = BucketBatches(data, BATCH, 0, task.weight)
     trained: list[int] = []
 
     def loss(batch: Any, progress: float) -> torch.Tensor:
-        trained.append(sum(map(len, batch.rows)))
+        trained.append(sum(map(sum, batch.lengths)))
         return task.loss(batch, progress)
 
-    for event in fit(task.net, batches, loss, Settings(updates=updates + WARM)):
+    for event in fit(task.net, batches, loss, TrainingConfig(updates=updates + WARM)):
         if isinstance(event, Update) and event.number == WARM:
             start = time.process_time()
     seconds = time.process_time() - start
     return {
         "tokens": tokens,
-        "vocabulary": len(task.lexicon.codec.items),
+        "vocabulary": len(task.featurizer.tokenizer.items),
         "read_tokens_a_second": tokens / read_seconds,
         "tokens_a_second": sum(trained[WARM:]) / seconds,
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
@@ -101,16 +101,12 @@ def main() -> None:
         for _ in range(options.rounds):
             for size, path in files.items():
                 rounds[size].append(child(path, options.updates))
-    best = {
-        size: max(found, key=lambda one: one["tokens_a_second"]) for size, found in rounds.items()
-    }
+    best = {size: max(found, key=lambda one: one["tokens_a_second"]) for size, found in rounds.items()}
     if options.json:
         print(json.dumps(best))
         return
     base = best[1]["tokens_a_second"]
-    print(
-        f"{'data':>5} {'tokens':>10} {'words':>8} {'read/s':>9} {'trained/s':>10} {'ratio':>6} {'MiB':>6}"
-    )
+    print(f"{'data':>5} {'tokens':>10} {'words':>8} {'read/s':>9} {'trained/s':>10} {'ratio':>6} {'MiB':>6}")
     for size, one in best.items():
         print(
             f"{size:>4}× {one['tokens']:>10,.0f} {one['vocabulary']:>8,.0f} "

@@ -18,19 +18,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from exposure import trained, treated
+from exposure import train, with_objective
 from torch.nn.functional import softplus
 
 from elman import artifact
-from elman.config import override
-from elman.decoding.generative import Sequences
-from elman.inspect.exposed import measured
-from elman.learning.recipe import Recipe, found, read
+from elman.config import apply_override
+from elman.decoding.sequence_model import Sequences
+from elman.inspect.exposure import measure_task_exposure
+from elman.objectives import draw_samples
 from elman.objectives.professor import Discriminator
-from elman.objectives.sampling import draw
-from elman.tasks.kinds import TASKS
-from elman.tasks.language.generative import Continuations, Window
-from elman.text.streams import Streams
+from elman.pipeline.recipe import Recipe, expand_paths, read
+from elman.tasks.language_model.sequence import LanguageModelSequenceModel, StatefulBatch
+from elman.text.batching import BPTTWindows
 
 FURTHER = {"epochs": 5, "updates": 700, "lr": 1e-3}
 RUNS: dict[str, dict[str, Any]] = {
@@ -41,32 +40,29 @@ ROWS, STEPS = 100, 60  # texts side by side, and tokens of each window
 JUDGED, TOGETHER = 200, 100  # updates of a judge, windows in each
 
 
-def judged(folder: Path, recipe: Recipe, device: str) -> dict[str, dict[str, float]]:
+def evaluate_model(folder: Path, recipe: Recipe, device: str) -> dict[str, dict[str, float]]:
     """Perplexity, and the counts of what the model writes and of the text that it stands for."""
     torch.manual_seed(0)
     model: Any = artifact.load(folder, device=device)
-    data = model.encode(TASKS[recipe.task].read(recipe.data, recipe.data.test))
-    text, written, states = written_anew(model, data)
-    scores = {"perplexity": model.evaluate(data)["perplexity"]}
-    scores["exposure"] = measured(model, data).bias
-    scores["told_apart"] = told_apart(*states)
-    return {
-        "model": scores | counts(written, model.end),
-        "text": counts(text, model.end),
-    }
+    data = model.encode(recipe.task_class.read(recipe.data, recipe.data.test))
+    text, written, states = rewrite_windows(model, data)
+    scores = {"perplexity": model.evaluate_dataset(data)["perplexity"]}
+    scores["exposure"] = measure_task_exposure(model, data).bias
+    scores["told_apart"] = discriminator_accuracy(*states)
+    return {"model": scores | count_ngrams(written, model.end), "text": count_ngrams(text, model.end)}
 
 
 @torch.no_grad()
-def written_anew(model: Any, data: Any) -> tuple[Any, Any, tuple[Any, Any]]:
+def rewrite_windows(model: Any, data: Any) -> tuple[Any, Any, tuple[Any, Any]]:
     """All windows of the text, as they are and as the model writes them, and the states of both."""
-    view, state = Continuations(model), model.net.begin(ROWS)
+    view, state = LanguageModelSequenceModel(model), model.net.begin(ROWS)
     model.net.eval()
     text, written, forced, free = [], [], [], []
-    for batch in map(model.batch, Streams(data.ids, ROWS, STEPS, first=model.end)()):
-        window = Window(batch, state)
-        gold = view.gold(window)
+    for batch in map(model.batch, BPTTWindows(data.ids, ROWS, STEPS, first=model.end)()):
+        window = StatefulBatch(batch, state)
+        gold = view.targets(window)
         if gold.mask.all() and gold.mask.shape[1] == STEPS:
-            sample = draw(view, window, 1).samples
+            sample = draw_samples(view, window, 1).samples
             for found, parts, tokens in ((gold, forced, text), (sample, free, written)):
                 given = Sequences(found.tokens, found.mask)
                 parts.append(view.states(window, given).float().cpu())
@@ -75,7 +71,7 @@ def written_anew(model: Any, data: Any) -> tuple[Any, Any, tuple[Any, Any]]:
     return torch.cat(text), torch.cat(written), (torch.cat(forced), torch.cat(free))
 
 
-def counts(windows: Any, end: int) -> dict[str, float]:
+def count_ngrams(windows: Any, end: int) -> dict[str, float]:
     """How varied windows of tokens are, how often they repeat themselves, how long their lines are."""
     rows = windows.tolist()
     scores = {}
@@ -93,7 +89,7 @@ def ngrams(row: list[int], n: int) -> Any:
     return zip(*(row[i:] for i in range(n)), strict=False)
 
 
-def told_apart(forced: Any, free: Any) -> float:
+def discriminator_accuracy(forced: Any, free: Any) -> float:
     """The accuracy in percent of a judge on every other window, trained on those between."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     judge = Discriminator(forced.shape[-1], 128).to(device)
@@ -137,18 +133,18 @@ def options() -> argparse.Namespace:
 
 def main() -> None:
     asked = options()
-    recipe = found(read(asked.recipe))
+    recipe = expand_paths(read(asked.recipe))
     runs: dict[str, Any] = RUNS
     for text in asked.set:
-        runs = override(runs, text)
+        runs = apply_override(runs, text)
     base = asked.out / "base"
-    minutes = trained(recipe, base, asked.device)
-    first = judged(base, recipe, asked.device)
+    minutes = train(recipe, base, asked.device)
+    first = evaluate_model(base, recipe, asked.device)
     results = {"text": first["text"], "where both begin": first["model"] | {"minutes": minutes}}
     for kind in asked.kinds.split(","):
         out = asked.out / kind
-        minutes = trained(treated(recipe, runs[kind]), out, asked.device, base)
-        results[kind] = judged(out, recipe, asked.device)["model"] | {"minutes": minutes}
+        minutes = train(with_objective(recipe, runs[kind]), out, asked.device, base)
+        results[kind] = evaluate_model(out, recipe, asked.device)["model"] | {"minutes": minutes}
     if asked.json:
         print(json.dumps(results))
     else:

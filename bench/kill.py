@@ -43,14 +43,8 @@ def sentences(path: Path, count: int, seed: int) -> None:
 def start(data: Path, out: Path) -> subprocess.Popen[bytes]:
     """The command, resuming where there is something to resume; a checkpoint about every update."""
     command = [sys.executable, "-m", "elman", "train", "classifier", "--out", str(out)]
-    command += [
-        "--train",
-        str(data / "train.tsv"),
-        "--valid",
-        str(data / "valid.tsv"),
-        "--threads=1",
-    ]
-    command += [f"--epochs={EPOCHS}", "--set=training.patience=0", "--set=training.average=0.9"]
+    command += ["--train", str(data / "train.tsv"), "--valid", str(data / "valid.tsv"), "--threads=1"]
+    command += [f"--epochs={EPOCHS}", "--set=training.patience=0", "--set=training.ema_decay=0.9"]
     command += ["--set=training.checkpoint_minutes=0.000001"]
     if (out / "checkpoint.safetensors").exists():
         command.append("--resume")

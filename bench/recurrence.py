@@ -77,7 +77,7 @@ def candidates(name: str, shape: tuple[int, ...]) -> dict[str, Callable[[], None
     ways = {
         "torch.nn": lambda: layer(xs)[0],
         "torch executor": lambda: scan(cell, xs, executor="torch")[0],
-        "derived executor": lambda: scan(cell, xs, executor="derived")[0],
+        "codegen executor": lambda: scan(cell, xs, executor="codegen")[0],
         "loop executor": lambda: scan(cell, xs, executor="loop")[0],
         "eager loop": eager,
     }
@@ -106,9 +106,7 @@ def interleave(ways: dict[str, Callable[[], None]], rounds: int) -> dict[str, fl
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--json", action="store_true")
@@ -123,9 +121,9 @@ def main() -> None:
                 "cell": name,
                 "shape": shape,
                 "torch executor vs torch.nn": seconds["torch.nn"] / seconds["torch executor"],
-                "derived vs eager loop": seconds["eager loop"] / seconds["derived executor"],
-                "derived vs loop executor": seconds["loop executor"] / seconds["derived executor"],
-                "derived vs torch.nn": seconds["torch.nn"] / seconds["derived executor"],
+                "codegen vs eager loop": seconds["eager loop"] / seconds["codegen executor"],
+                "codegen vs loop executor": seconds["loop executor"] / seconds["codegen executor"],
+                "codegen vs torch.nn": seconds["torch.nn"] / seconds["codegen executor"],
                 "milliseconds": {key: round(1000 * value, 2) for key, value in seconds.items()},
             }
             rows.append(row)
@@ -133,9 +131,7 @@ def main() -> None:
                 ratios = (f"{k} {v:.2f}x" for k, v in row.items() if isinstance(v, float))
                 print(f"{name:5} {shape}: {', '.join(ratios)}  {row['milliseconds']}", flush=True)
     if options.json:
-        json.dump(
-            {"threads": options.threads, "torch": torch.__version__, "rows": rows}, sys.stdout
-        )
+        json.dump({"threads": options.threads, "torch": torch.__version__, "rows": rows}, sys.stdout)
 
 
 if __name__ == "__main__":

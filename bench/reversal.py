@@ -22,26 +22,24 @@ from typing import Any
 import torch
 from torch import nn
 
-from elman.tasks.seq2seq import Example, Model, PairTokens, Seq2Seq
-from elman.tasks.settings import Tokens
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqConfig, Seq2SeqExample, TokenizerPairConfig
 
 ATTENDING = ("previous", "current", "between", "feeding")
 SCORES = ("dot", "scaled", "bilinear", "additive")
 STARTS = ("zero", "copied last", "copied mean", "transformed last", "transformed mean")
-SINGLE = {"single": True, "shared": True, "start": "copied", "bidirectional": False}
+SINGLE = {"decoder_only": True, "shared": True, "decoder_init": "copied", "bidirectional": False}
 
 
 def strings(letters: str = "abcde", longest: int = 4) -> list[str]:
-    found = [
-        "".join(s) for n in range(1, longest + 1) for s in itertools.product(letters, repeat=n)
-    ]
+    found = ["".join(s) for n in range(1, longest + 1) for s in itertools.product(letters, repeat=n)]
     random.Random(0).shuffle(found)
     return found
 
 
-def pairs(task: str, texts: list[str]) -> list[Example]:
+def pairs(task: str, texts: list[str]) -> list[Seq2SeqExample]:
     step = -1 if task == "reversal" else 1
-    return [Example(text, (text[::step],)) for text in texts]
+    return [Seq2SeqExample(text, (text[::step],)) for text in texts]
 
 
 def grid(cells: list[str], tasks: list[str]) -> Iterator[dict[str, Any]]:
@@ -62,20 +60,20 @@ def grid(cells: list[str], tasks: list[str]) -> Iterator[dict[str, Any]]:
 def options(row: dict[str, Any]) -> dict[str, Any]:
     """The model's, from a row of the table."""
     plain = {"cell": row["cell"], "context": row["context"], "embedding": 16}
-    plain |= {"layers": 1 + (row["context"] == "between"), "dropout": 0.0, "smoothing": 0.0}
+    plain |= {"layers": 1 + (row["context"] == "between"), "dropout": 0.0, "label_smoothing": 0.0}
     plain |= {"hidden": 32 if row["context"] in ATTENDING else 48}
     if row.get("kind") == "single":
         return plain | SINGLE
     if row.get("kind") == "transducer":
         return plain | {"bidirectional": False}
     start, _, summary = row["start"].partition(" ")
-    plain |= {"start": start} | ({"summary": summary} if summary else {})
+    plain |= {"decoder_init": start} | ({"summary": summary} if summary else {})
     if row.get("score") in ("dot", "scaled"):
         plain["encoder_hidden"] = 16  # two directions of it are as wide as the decoder
     return plain | ({"score": row["score"]} if "score" in row else {})
 
 
-def train(model: Seq2Seq, examples: list[Example], updates: int) -> None:
+def train(model: Seq2Seq, examples: list[Seq2SeqExample], updates: int) -> None:
     data, dice, lr = model.encode(examples), random.Random(0), 0.015
     optimizer = torch.optim.Adam(model.net.parameters(), lr=lr, betas=(0.9, 0.98))
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, lr, updates, pct_start=0.2)
@@ -93,9 +91,9 @@ def measure(row: dict[str, Any], updates: int, seed: int) -> dict[str, Any]:
     texts = strings()
     held, seen = pairs(row["task"], texts[:150]), pairs(row["task"], texts[150:])
     torch.manual_seed(seed)
-    side = Tokens("chars")
-    tokens = PairTokens(side, side, joint=row.get("kind") == "single")
-    model = Seq2Seq.fresh(Model(**options(row)), tokens, seen)
+    side = TokenizerConfig("chars")
+    tokens = TokenizerPairConfig(side, side, joint=row.get("kind") == "single")
+    model = Seq2Seq.from_examples(Seq2SeqConfig(**options(row)), tokens, seen)
     began = time.perf_counter()
     train(model, seen, updates)
     seconds = time.perf_counter() - began
@@ -105,9 +103,7 @@ def measure(row: dict[str, Any], updates: int, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--cells", nargs="+", default=["lstm"])
     parser.add_argument("--tasks", nargs="+", default=["copying", "reversal"])
     parser.add_argument("--updates", type=int, default=500)

@@ -25,14 +25,13 @@ from recurrence import interleave
 from torch import Tensor, nn
 
 from elman.layers.softmax import Softmax
-from elman.tasks.language.network import Model, Network
-from elman.tasks.language.truncated import Batch, Truncated
+from elman.tasks.language_model.network import BPTTBatch, BPTTLoss, LanguageModelConfig, LanguageModelNetwork
 
 ROWS, STEPS, SIZE = 32, 70, 400
 CUTOFFS = (2000, 10_000)
 
 
-class Usual(nn.Module):
+class TorchLanguageModel(nn.Module):
     """As people write it: all logits at once."""
 
     def __init__(self, vocabulary: int) -> None:
@@ -41,7 +40,7 @@ class Usual(nn.Module):
         self.bias = nn.Parameter(torch.zeros(vocabulary))
         nn.init.normal_(self.embed.weight, std=0.1)
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: BPTTBatch) -> Tensor:
         hs, _ = self.lstm(self.embed(batch.ids.t()))
         logits = nn.functional.linear(hs.flatten(0, 1), self.embed.weight, self.bias)
         return nn.functional.cross_entropy(logits, batch.targets.t().flatten())
@@ -59,30 +58,32 @@ def step(net: nn.Module, loss: Callable[[], Tensor]) -> Callable[[], None]:
     return run
 
 
-def ours(vocabulary: int, softmax: str) -> Network:
+def ours(vocabulary: int, softmax: str) -> LanguageModelNetwork:
     adaptive = softmax == "adaptive"
     options = {"softmax": softmax, "tied": not adaptive, "cutoffs": CUTOFFS if adaptive else ()}
-    return Network(Model(hidden=SIZE, embedding=SIZE, layers=1, dropout=0.0, **options), vocabulary)
+    return LanguageModelNetwork(
+        LanguageModelConfig(hidden=SIZE, embedding=SIZE, layers=1, dropout=0.0, **options), vocabulary
+    )
 
 
-def drawn(vocabulary: int, rows: int = ROWS) -> Batch:
+def random_batch(vocabulary: int, rows: int = ROWS) -> BPTTBatch:
     """Ids as words occur: the k-th with probability ∝ 1 / k."""
     chances = 1 / torch.arange(1, vocabulary + 1, dtype=torch.double)
     ids = torch.multinomial(chances, rows * (STEPS + 1), replacement=True).view(rows, -1)
-    return Batch(ids[:, :-1], ids[:, 1:], torch.ones(rows, STEPS, dtype=torch.bool), rows * STEPS)
+    return BPTTBatch(ids[:, :-1], ids[:, 1:], torch.ones(rows, STEPS, dtype=torch.bool), rows * STEPS)
 
 
 def steps(vocabulary: int) -> dict[str, Callable[[], None]]:
-    batch, usual = drawn(vocabulary), Usual(vocabulary)
+    batch, usual = random_batch(vocabulary), TorchLanguageModel(vocabulary)
     ways = {"torch.nn": step(usual, lambda: usual.loss(batch))}
     for softmax in ("full", "adaptive"):
         net = ours(vocabulary, softmax)
-        loss, state = Truncated(net, Model()), net.begin(ROWS)
+        loss, state = BPTTLoss(net, LanguageModelConfig()), net.begin(ROWS)
         ways[softmax] = step(net, lambda loss=loss, state=state: loss(batch, 0.0, state)[0])
     return ways
 
 
-def rise(way: str, vocabulary: int) -> float:
+def memory_rise(way: str, vocabulary: int) -> float:
     """MiB by which the peak of this process rises when the loss is that of all tokens."""
     W = nn.Parameter(torch.randn(vocabulary, SIZE) * 0.1)
     b = nn.Parameter(torch.zeros(vocabulary))
@@ -110,8 +111,8 @@ def memory(way: str, vocabulary: int) -> float:
 
 def perplexities(text: str, updates: int) -> dict[str, float]:
     """What exact and adaptive reach on the last tenth of a text after as many updates."""
-    from elman.learning import learn
-    from elman.learning.recipe import build
+    from elman.pipeline import run_recipe
+    from elman.pipeline.recipe import build
 
     found = {}
     for softmax in ("full", "adaptive"):
@@ -119,21 +120,19 @@ def perplexities(text: str, updates: int) -> dict[str, float]:
         with tempfile.TemporaryDirectory() as folder:
             recipe = {
                 "task": "lm",
-                "data": {"train": text, "batch": ROWS, "steps": STEPS},
+                "data": {"train": text, "streams": ROWS, "bptt": STEPS},
                 "tokens": {"kind": "whitespace"},
                 "model": model,
                 "training": {"updates": updates, "lr": 4e-3, "evaluate_every": updates},
             }
-            outcome = learn(build(recipe), Path(folder))
+            outcome = run_recipe(build(recipe), Path(folder))
         assert outcome
         found[softmax] = outcome.metrics["valid"]["perplexity"]
     return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--vocabulary", type=int, default=33_280)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
@@ -150,7 +149,7 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
     if options.rise:
-        print(rise(options.rise, options.vocabulary))
+        print(memory_rise(options.rise, options.vocabulary))
         return
     # First, while this process is small: a child's peak begins with its parent's.
     extra = {way: memory(way, options.vocabulary) for way in ("torch.nn", "full")}

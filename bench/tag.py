@@ -26,9 +26,9 @@ from pathlib import Path
 from statistics import median, quantiles
 
 import torch
-from taggers import Corpus, Trained, conll2000, crfsuite, flair_bilstm, ours
+from taggers import Corpus, TrainedTagger, conll2000, crfsuite, elman_tagger, flair_bilstm
 
-from elman.tasks.tagger import Example
+from elman.tasks.tagger.task import TaggerExample
 
 PACKAGES = {"crfsuite": "pycrfsuite", "flair": "flair"}
 SHORT = (
@@ -37,11 +37,11 @@ SHORT = (
 )
 
 
-def trained(corpus: Corpus, options: argparse.Namespace) -> list[Trained]:
-    makers: dict[str, list[Callable[[Corpus, Path], Trained]]] = {
+def train_all(corpus: Corpus, options: argparse.Namespace) -> list[TrainedTagger]:
+    makers: dict[str, list[Callable[[Corpus, Path], TrainedTagger]]] = {
         "crfsuite": [partial(crfsuite.train, pos=pos) for pos in (True, False)],
         "flair": [partial(flair_bilstm.train, minutes=options.minutes)],
-        "ours": [partial(ours.train, threads=options.threads)],
+        "ours": [partial(elman_tagger.train, threads=options.threads)],
     }
     systems = []
     for make in (make for name in makers if name in options.systems for make in makers[name]):
@@ -54,7 +54,7 @@ def trained(corpus: Corpus, options: argparse.Namespace) -> list[Trained]:
 
 
 def sentences_per_second(
-    systems: list[Trained], test: Sequence[Example], repeats: int
+    systems: list[TrainedTagger], test: Sequence[TaggerExample], repeats: int
 ) -> list[float]:
     seconds: list[list[float]] = [[] for _ in systems]
     for _ in range(repeats):
@@ -65,10 +65,10 @@ def sentences_per_second(
     return [len(test) / median(times) for times in seconds]
 
 
-def latency(systems: list[Trained], calls: int) -> list[tuple[float, float]]:
+def latency(systems: list[TrainedTagger], calls: int) -> list[tuple[float, float]]:
     """Milliseconds of one short sentence: median and 99th percentile; in turns of 50 calls."""
     words, pos = SHORT
-    sentence = [Example(words, (pos,))]
+    sentence = [TaggerExample(words, (pos,))]
     times: list[list[float]] = [[] for _ in systems]
     while len(times[0]) < calls:
         for system, own in zip(systems, times, strict=True):
@@ -99,7 +99,7 @@ def measure(options: argparse.Namespace) -> list[Row]:
     source = Path(os.environ["ELMAN_DATA"]) / "conll2000-chunking"
     with tempfile.TemporaryDirectory() as folder:
         corpus = conll2000(source, Path(folder), options.sentences)
-        systems = trained(corpus, options)
+        systems = train_all(corpus, options)
     speeds = sentences_per_second(systems, corpus.test, options.repeats)
     torch.set_num_threads(1)
     times = latency(systems, options.calls)

@@ -25,11 +25,11 @@ from typing import Any
 
 from texts import TASKS, Pair
 
-from elman.metrics import corpus_chrf, exact
+from elman.metrics import corpus_chrf, exact_match
 
 PIECES = "--source-tokens bpe --target-tokens bpe --joint"
 WORDS = "--source-tokens whitespace --target-tokens whitespace --joint"
-COPYING = f"{WORDS} --set model.copying=true --set model.smoothing=0"
+COPYING = f"{WORDS} --set model.copying=true --set model.label_smoothing=0"
 RARE = "--set tokens.source.min_count=2 --set tokens.target.min_count=2"
 SIZE = "--set tokens.source.size=3000 --set tokens.target.size=3000"
 OPTIONS = {
@@ -61,7 +61,7 @@ def elman(*arguments: str, text: str = "") -> str:
     return done.stdout
 
 
-def measured(task: str, corpora: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+def measure(task: str, corpora: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Train, score, and answer a few sources of the test."""
     split = parts(list(TASKS[task](corpora)))
     for name, pairs in split.items():
@@ -69,10 +69,7 @@ def measured(task: str, corpora: Path, folder: Path, options: argparse.Namespace
             lines = "".join(f"{pair[side]}\n" for pair in pairs)
             (folder / f"{task}.{name}.{suffix}").write_text(lines)
     files = {name: [str(folder / f"{task}.{name}.{s}") for s in ("src", "tgt")] for name in split}
-    model, length = (
-        str(folder / task),
-        [f"--epochs={options.epochs}", f"--threads={options.threads}"],
-    )
+    model, length = (str(folder / task), [f"--epochs={options.epochs}", f"--threads={options.threads}"])
     command = ["train", "seq2seq", "--train", *files["train"], "--valid", *files["valid"]]
     begun = time.monotonic()
     elman(*command, "--out", model, *OPTIONS[task].split(), *ALWAYS.split(), *length)
@@ -87,16 +84,16 @@ def measured(task: str, corpora: Path, folder: Path, options: argparse.Namespace
         "pairs": len(split["train"]),
         "seconds": seconds,
         "elman": scores,
-        "repeats": learnt_nothing(sources, targets),
-        "commonest": learnt_nothing([commonest] * len(targets), targets),
+        "repeats": score_baseline(sources, targets),
+        "commonest": score_baseline([commonest] * len(targets), targets),
         "examples": [[sources[i], targets[i], said[n]] for n, i in enumerate(few)],
     }
 
 
-def learnt_nothing(answers: Sequence[str], targets: Sequence[str]) -> dict[str, float]:
+def score_baseline(answers: Sequence[str], targets: Sequence[str]) -> dict[str, float]:
     right = [[" ".join(target.split())] for target in targets]
     texts = [" ".join(answer.split()) for answer in answers]
-    return {"exact": exact(texts, right), "chrf": corpus_chrf(texts, right)}
+    return {"exact": exact_match(texts, right), "chrf": corpus_chrf(texts, right)}
 
 
 def show(found: dict[str, Any]) -> None:
@@ -108,9 +105,7 @@ def show(found: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("tasks", nargs="*", default=[*TASKS], help="default: all")
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--threads", type=int, default=1)
@@ -122,7 +117,7 @@ def main() -> None:
     corpora = Path(os.environ["ELMAN_DATA"])
     with tempfile.TemporaryDirectory() as folder:
         for task in options.tasks:
-            found = measured(task, corpora, Path(folder), options)
+            found = measure(task, corpora, Path(folder), options)
             print(json.dumps(found)) if options.json else show(found)
             sys.stdout.flush()
 

@@ -31,11 +31,11 @@ from pathlib import Path
 
 from translators import Job
 from translators.corpus import FILE, Corpus, tatoeba
-from translators.ours import CONTEXTS
-from translators.results import Measured, Row, row, show
+from translators.elman_translator import CONTEXTS
+from translators.results import Measurements, Row, row, show
 from translators.worker import JOEY, Remote
 
-from elman.text.batching import batches
+from elman.text.batching import bucket_batches
 
 SYSTEMS = (JOEY, *CONTEXTS)
 INSTALL = "pip install torch==2.13.0 joeynmt importlib_metadata"
@@ -51,12 +51,12 @@ def measure(corpus: Corpus, options: argparse.Namespace) -> list[Row]:
             python = options.joey if system == JOEY else sys.executable
             remote = Remote(system, folder, python=python, threads=options.threads)
             remotes[system] = stack.enter_context(remote)
-        seen = {system: Measured(remote.parameters) for system, remote in remotes.items()}
+        seen = {system: Measurements(remote.parameters) for system, remote in remotes.items()}
         train(remotes, seen, seconds=60 * options.minutes, burst=options.burst)
         if options.bfloat16:
             for system in options.systems:
                 if system != JOEY:
-                    seen[f"{system} bf16"] = Measured(seen[system].parameters, seen[system].bursts)
+                    seen[f"{system} bf16"] = Measurements(seen[system].parameters, seen[system].bursts)
         for number in range(options.repeats):
             for name in turns(list(seen), number):
                 system, *rounded = name.split()
@@ -65,15 +65,13 @@ def measure(corpus: Corpus, options: argparse.Namespace) -> list[Row]:
     return [row(name, seen, corpus) for name in seen]
 
 
-def train(
-    remotes: dict[str, Remote], seen: dict[str, Measured], *, seconds: float, burst: float
-) -> None:
+def train(remotes: dict[str, Remote], seen: dict[str, Measurements], *, seconds: float, burst: float) -> None:
     """All in turns, until each has trained for so long."""
     rounds = max(1, round(seconds / burst))
     for number in range(rounds):
         for system in turns(list(remotes), number):
             # An update that ran over the end of a burst shortens the next.
-            due = seconds * (number + 1) / rounds - seen[system].trained
+            due = seconds * (number + 1) / rounds - seen[system].training_seconds
             seen[system].bursts.append(remotes[system].train(due))
         speeds = (f"{name} {one.tokens_per_s[-1]:.0f}" for name, one in seen.items())
         print(f"{number + 1}/{rounds}: tokens/s", ", ".join(speeds), file=sys.stderr, flush=True)
@@ -85,12 +83,12 @@ def turns(systems: Sequence[str], number: int) -> list[str]:
 
 
 def _job(corpus: Corpus, options: argparse.Namespace) -> Job:
-    plan = batches(corpus.lengths, tokens=options.batch, seed=0, epoch=0)
+    plan = bucket_batches(corpus.lengths, tokens=options.batch, seed=0, epoch=0)
     return Job(
         hidden=options.hidden,
         layers=2,
         dropout=0.3,
-        smoothing=0.1,
+        label_smoothing=0.1,
         lr=options.lr,
         clip=1.0,
         batch=options.batch,
@@ -101,10 +99,8 @@ def _job(corpus: Corpus, options: argparse.Namespace) -> Job:
     )
 
 
-def parsed() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--joey", metavar="PYTHON", help="that of JoeyNMT's environment")
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), choices=SYSTEMS)
     parser.add_argument("--minutes", type=float, default=2.5, help="of training for each")
@@ -118,9 +114,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--lr", type=float, default=2e-3)
     parser.add_argument("--beam", type=int, default=5)
     parser.add_argument(
-        "--bfloat16",
-        action="store_true",
-        help="translate in bfloat16, too: ours, on a CPU JoeyNMT cannot",
+        "--bfloat16", action="store_true", help="translate in bfloat16, too: ours, on a CPU JoeyNMT cannot"
     )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", action="store_true")
@@ -153,7 +147,7 @@ def _check_joey(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    options = parsed()
+    options = parse_options()
     check(options)
     source = Path(os.environ["ELMAN_DATA"]) / FILE
     corpus = tatoeba(source, pairs=options.pairs, held=options.held, subwords=options.subwords)

@@ -29,7 +29,8 @@ class Rule(NamedTuple):
 
     def lets_use_torch(self, module: str) -> bool:
         only = [f"elman.{name}" for name in re.findall(r"`([\w.]+)`", self.torch)]
-        return module in only if only else self.torch == "yes"
+        inside = any(f"{module}.".startswith(f"{name}.") for name in only)
+        return inside if only else self.torch == "yes"
 
 
 def table() -> dict[str, Rule]:
@@ -69,9 +70,7 @@ def imports(module: str) -> Iterator[Import]:
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
                 yield Import(module, inner if inner in FILES else node.module, node.lineno, at_once)
-        inside = at_once and not isinstance(
-            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-        )
+        inside = at_once and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         for child in ast.iter_child_nodes(node):
             yield from walk(child, inside)
 
@@ -82,7 +81,7 @@ IMPORTS = [one for module in FILES for one in imports(module)]
 
 
 def room(module: str) -> str:
-    """``elman.scan.loop`` lies in the room ``scan``; the package itself is its front door, like the command."""
+    """``elman.scan.packing`` lies in the room ``scan``; the package itself is the front door, like ``cli``."""
     parts = module.split(".")
     return "cli" if parts[1:] in ([], ["__main__"]) else parts[1]
 
@@ -109,9 +108,7 @@ def test_rooms_stand_on_each_other_in_one_order():
 def test_no_module_imports_itself_by_way_of_others():
     graph: dict[str, set[str]] = {module: set() for module in FILES}
     for one in IMPORTS:
-        if (
-            one.imported in FILES and one.imported != "elman"
-        ):  # the version may be asked for anywhere
+        if one.imported in FILES and one.imported != "elman":  # the version may be asked for anywhere
             graph[one.module].add(one.imported)
     try:
         TopologicalSorter(graph).prepare()
@@ -124,9 +121,7 @@ def test_torch_is_imported_only_where_the_table_says():
         if one.imported.split(".")[0] == "torch" or one.imported == "safetensors.torch":
             rule = RULES[room(one.module)]
             late = not one.at_once and rule.torch == "inside functions"
-            assert late or rule.lets_use_torch(one.module), (
-                f"{FILES[one.module]}:{one.line} imports torch"
-            )
+            assert late or rule.lets_use_torch(one.module), f"{FILES[one.module]}:{one.line} imports torch"
 
 
 def run(code: str) -> str:
@@ -173,3 +168,32 @@ ours = [name for name in sys.modules if name.split(".")[0] in {OPTIONAL}]
 print(tuple(ys.shape), ours)
 """
     assert run(block) == "(1, 2, 4) []\n"
+
+
+PACKAGES = {module.rpartition(".")[0] for module in FILES if re.fullmatch(r"elman\.tasks\.\w+\.task", module)}
+
+
+def test_a_task_is_known_to_itself_and_to_the_table_of_tasks_alone():
+    assert len(PACKAGES) >= 4
+    for one in IMPORTS:
+        for package in PACKAGES:
+            if (one.imported + ".").startswith(package + "."):
+                inside = (one.module + ".").startswith(package + ".")
+                plate = one.module == "elman.tasks.registry" and one.imported == package
+                assert inside or plate, f"{FILES[one.module]}:{one.line}: ask a task by elman.tasks.base.Task"
+
+
+def test_nothing_depends_on_the_name_of_a_task():
+    from elman.tasks.registry import TASKS
+
+    for module, path in FILES.items():
+        if room(module) in ("tasks", "demo") or module == "elman":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            asked: list[ast.expr | None] = []
+            if isinstance(node, ast.Compare):
+                asked = [node.left, *node.comparators]
+            elif isinstance(node, ast.Dict):
+                asked = list(node.keys)
+            names = [a.value for a in asked if isinstance(a, ast.Constant)]
+            assert not set(names) & set(TASKS), f"{path}:{node.lineno}: {names}"

@@ -13,18 +13,18 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from elman import artifact
-from elman.config import plain
+from elman.config import to_plain
 from elman.errors import ModelError
-from elman.learning.recipe import ClassifierRecipe
-from elman.tasks.classifier import Classifier, Model
-from elman.tasks.settings import Tokens
+from elman.pipeline.recipe import recipe_class
+from elman.tasks.classifier.task import Classifier, ClassifierConfig
+from elman.tasks.config import TokenizerConfig
 from tests.tasks.topics import TINY, examples, fresh
 
 TEXTS = ["when", "the city of the river", ""]
 
 
 def save(model: Classifier, folder: Path) -> Path:
-    config = plain(ClassifierRecipe(model=model.model))
+    config = to_plain(recipe_class("classifier")(model=model.config))
     artifact.save(model, folder, config=config, metrics={"valid": {}}, card="# A model\n")
     return folder
 
@@ -59,14 +59,14 @@ def test_save_then_load_is_identity(tmp_path, options):
     model = fresh(**options)
     again = artifact.load(save(model, tmp_path))
     assert again.classify(TEXTS) == model.classify(TEXTS)
-    assert again.model == model.model
+    assert again.config == model.config
 
 
 @pytest.mark.parametrize("frozen", [False, True])
 def test_pretrained_vectors_are_in_the_folder(tmp_path, frozen):
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("when 1 2 3\ncity 2 1 -1\n")
-    model = fresh(vectors=str(vectors), frozen=frozen)
+    model = fresh(vectors=str(vectors), freeze_vectors=frozen)
     save(model, tmp_path / "m")
     vectors.unlink()
     assert artifact.load(tmp_path / "m").classify(TEXTS) == model.classify(TEXTS)
@@ -75,8 +75,8 @@ def test_pretrained_vectors_are_in_the_folder(tmp_path, frozen):
 @pytest.mark.parametrize("kinds", [("words", "bpe"), ("bpe", "words")])
 def test_a_folder_can_be_written_again_with_other_tokens(tmp_path, kinds):
     for kind in kinds:
-        tokens = Tokens(kind=kind, size=270 if kind == "bpe" else 0)
-        model = Classifier.fresh(Model(**TINY), tokens, examples(20))
+        tokens = TokenizerConfig(kind=kind, size=270 if kind == "bpe" else 0)
+        model = Classifier.from_examples(ClassifierConfig(**TINY), tokens, examples(20))
         model.net.eval()
         assert artifact.load(save(model, tmp_path)).classify(TEXTS) == model.classify(TEXTS)
 
@@ -145,7 +145,8 @@ def change(folder: Path, **values: object) -> None:
 @pytest.mark.parametrize(
     ("values", "about"),
     [
-        ({"elman": 99}, "format 99"),
+        ({"elman": 99}, "has format 99, this version reads 2; update Elman"),
+        ({"elman": 1}, "has format 1, this version reads 2; an older Elman wrote it: train the model again"),
         ({"task": "poet"}, "'poet'"),
         ({"model": {"hiden": 3}}, "'hiden'"),
         ({"model": {**TINY, "cell": "lstmm"}}, "lstmm"),
@@ -183,7 +184,7 @@ def test_a_killed_writer_leaves_a_whole_model_or_none(tmp_path):
     """SIGKILL at random moments while two models of the same size overwrite each other."""
     texts = ["time place when where", "city of year"]
     models = [fresh(), fresh()]
-    words = models[1].lexicon.codec.vocab
+    words = models[1].featurizer.tokenizer.vocab
     object.__setattr__(words, "items", (*words.items[:4], *words.items[:3:-1]))
     answers = [[p.probabilities for p in model.classify(texts)] for model in models]
     assert answers[0] != answers[1]

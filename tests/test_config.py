@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elman.config import build, override, plain, read
+from elman.config import apply_override, build_config, read_toml, to_plain
 from elman.errors import ConfigError
 
 
@@ -75,8 +75,8 @@ recipes = st.builds(
 
 @given(recipes)
 def test_a_configuration_survives_plain_json(config: Recipe) -> None:
-    assert build(Recipe, plain(config)) == config
-    assert build(Recipe, json.loads(json.dumps(plain(config)))) == config
+    assert build_config(Recipe, to_plain(config)) == config
+    assert build_config(Recipe, json.loads(json.dumps(to_plain(config)))) == config
 
 
 @given(st.recursive(st.none() | st.booleans() | whole | real | st.text(), lambda x: st.lists(x)))
@@ -84,7 +84,7 @@ def test_any_value_is_taken_or_refused_in_one_line(value: object) -> None:
     for key in ("model", "tokens", "other", "seed", "limit", "name", "data", "weights"):
         try:
             message = ""
-            build(Recipe, {"model": {"hidden": 1}, key: value})
+            build_config(Recipe, {"model": {"hidden": 1}, key: value})
         except ConfigError as error:
             message = str(error)
         assert message == "" or (message.startswith(key) and "; " in message)
@@ -92,7 +92,7 @@ def test_any_value_is_taken_or_refused_in_one_line(value: object) -> None:
 
 def refusal(data: dict[str, object]) -> str:
     with pytest.raises(ConfigError) as caught:
-        build(Recipe, {"model": {"hidden": 2}, **data})
+        build_config(Recipe, {"model": {"hidden": 2}, **data})
     return str(caught.value)
 
 
@@ -106,18 +106,9 @@ def refusal(data: dict[str, object]) -> str:
         ({"model": {"hidden": True}}, "model.hidden is True; expected a whole number"),
         ({"model": {"hidden": 2.0}}, "model.hidden is 2.0; expected a whole number"),
         ({"model": {"hidden": 0}}, "model.hidden is 0; it must be at least 1"),
-        (
-            {"model": {"hidden": 1, "cell": "rnn"}},
-            "model.cell is 'rnn'; it may be 'lstm' or 'gru'",
-        ),
-        (
-            {"model": {"hidden": 1, "dropout": "a"}},
-            "model.dropout is 'a'; expected a number",
-        ),
-        (
-            {"model": {"hidden": 1, "sizes": [1, "b"]}},
-            "model.sizes[1] is 'b'; expected a whole number",
-        ),
+        ({"model": {"hidden": 1, "cell": "rnn"}}, "model.cell is 'rnn'; it may be 'lstm' or 'gru'"),
+        ({"model": {"hidden": 1, "dropout": "a"}}, "model.dropout is 'a'; expected a number"),
+        ({"model": {"hidden": 1, "sizes": [1, "b"]}}, "model.sizes[1] is 'b'; expected a whole number"),
         (
             {"model": {"hidden": 1, "window": [1]}},
             "model.window is [1]; expected a list of 2: a whole number, a number",
@@ -125,10 +116,7 @@ def refusal(data: dict[str, object]) -> str:
         ({"tokens": {"size": 3}}, "tokens.kind is missing; it may be 'words' or 'subwords'"),
         ({"tokens": {"kind": []}}, "tokens.kind is []; it may be 'words' or 'subwords'"),
         ({"tokens": "bpe"}, "tokens is 'bpe'; expected 'words' or 'subwords'"),
-        (
-            {"tokens": {"kind": "words", "size": 3}},
-            "unknown key 'tokens.size'; it may be 'kind' or 'lower'",
-        ),
+        ({"tokens": {"kind": "words", "size": 3}}, "unknown key 'tokens.size'; it may be 'kind' or 'lower'"),
         ({"seed": "a"}, "seed is 'a'; expected a whole number"),
         ({"limit": "some"}, "limit is 'some'; expected a number or 'all'"),
         ({"weights": {"a": "b"}}, "weights.a is 'b'; expected a number"),
@@ -139,16 +127,16 @@ def test_a_refusal_says_what_where_and_what_is_right(data: dict[str, object], me
 
 
 def test_whole_numbers_are_numbers_but_truth_is_not() -> None:
-    built = build(Model, {"hidden": 1, "dropout": 1})
+    built = build_config(Model, {"hidden": 1, "dropout": 1})
     assert isinstance(built.dropout, float)
     with pytest.raises(ConfigError, match="expected a number"):
-        build(Model, {"hidden": 1, "dropout": True})
+        build_config(Model, {"hidden": 1, "dropout": True})
     with pytest.raises(ConfigError, match="expected a number"):
-        build(Model, {"hidden": 1, "dropout": 10**400})
+        build_config(Model, {"hidden": 1, "dropout": 10**400})
 
 
 def test_a_kind_alone_stands_for_its_defaults() -> None:
-    recipe = build(Recipe, {"model": {"hidden": 1}, "tokens": "subwords", "other": "words"})
+    recipe = build_config(Recipe, {"model": {"hidden": 1}, "tokens": "subwords", "other": "words"})
     assert recipe.tokens == Subwords()
     assert recipe.other == Words()
 
@@ -171,26 +159,26 @@ def test_a_kind_alone_stands_for_its_defaults() -> None:
 )
 def test_an_override_is_read_as_toml_or_else_as_text(text: str, value: object) -> None:
     data = {"a": {"c": 0}}
-    assert override(data, f"a.b={text}") == {"a": {"c": 0, "b": value}}
+    assert apply_override(data, f"a.b={text}") == {"a": {"c": 0, "b": value}}
     assert data == {"a": {"c": 0}}
 
 
 @pytest.mark.parametrize("text", ["a", "=1", "a..b=1", "a.b.=1"])
 def test_an_override_must_set_a_key(text: str) -> None:
     with pytest.raises(ConfigError, match="does not set a key"):
-        override({}, text)
+        apply_override({}, text)
 
 
 def test_an_override_cannot_enter_a_value() -> None:
     with pytest.raises(ConfigError, match="'a' is 1, not a table"):
-        override({"a": 1}, "a.b=2")
+        apply_override({"a": 1}, "a.b=2")
 
 
 def test_none_is_written_as_a_word(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
     path.write_text("seed = 3\nmodel = { hidden = 1 }")
-    assert read(Recipe, path).seed == 3
-    assert read(Recipe, path, ["seed=none", "name=none", "other=none"]) == Recipe(
+    assert read_toml(Recipe, path).seed == 3
+    assert read_toml(Recipe, path, ["seed=none", "name=none", "other=none"]) == Recipe(
         Model(hidden=1), name="none"
     )
 
@@ -199,9 +187,9 @@ def test_the_file_is_named_for_its_own_faults_only(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
     path.write_text("[model]\nhidden = 0\n")
     with pytest.raises(ConfigError, match=f"^{path}: model.hidden is 0"):
-        read(Recipe, path, ["model.cell=gru"])
+        read_toml(Recipe, path, ["model.cell=gru"])
     with pytest.raises(ConfigError, match=r"^unknown key 'model.cel'"):
-        read(Recipe, path, ["model.hidden=1", "model.cel=gru"])
+        read_toml(Recipe, path, ["model.hidden=1", "model.cel=gru"])
 
 
 @pytest.mark.parametrize(("text", "line"), [("a = 1\nb =\n", 2), ("a = 1\n\nb = [1,", 3)])
@@ -209,17 +197,17 @@ def test_broken_toml_is_refused_with_file_and_line(tmp_path: Path, text: str, li
     path = tmp_path / "recipe.toml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=f"^{path}:{line}: "):
-        read(Recipe, path)
+        read_toml(Recipe, path)
 
 
 def test_what_is_no_text_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
     for name in (path, tmp_path):
         with pytest.raises(ConfigError, match=f"^{name}: "):
-            read(Recipe, name)
+            read_toml(Recipe, name)
     path.write_bytes(b"a = '\xff'")
     with pytest.raises(ConfigError, match="byte 6 is not UTF-8"):
-        read(Recipe, path)
+        read_toml(Recipe, path)
 
 
 @given(st.binary())
@@ -227,7 +215,7 @@ def test_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, dat
     path = tmp_path_factory.getbasetemp() / "recipe.toml"
     path.write_bytes(data)
     with pytest.raises(ConfigError):
-        read(Recipe, path)
+        read_toml(Recipe, path)
 
 
 @dataclass(frozen=True)
@@ -242,11 +230,11 @@ class Outer:
 
 
 def test_a_table_leaves_the_defaults_of_its_place_to_what_it_does_not_say():
-    assert build(Outer, {"training": {"epochs": 3}}) == Outer(Inner(lr=0.006, epochs=3))
+    assert build_config(Outer, {"training": {"epochs": 3}}) == Outer(Inner(lr=0.006, epochs=3))
 
 
 def test_a_number_is_a_text_too_as_columns_are_named_or_numbered():
-    assert build(Column, override({}, "column=3")) == Column("3")
+    assert build_config(Column, apply_override({}, "column=3")) == Column("3")
 
 
 @dataclass(frozen=True)
@@ -269,6 +257,6 @@ class WithTouchy:
 
 def test_what_a_section_refuses_as_a_whole_is_said_after_its_name():
     with pytest.raises(ConfigError, match=r"^model: unknown cell$"):
-        build(WithTouchy, {"model": {"cell": "foo"}})
+        build_config(WithTouchy, {"model": {"cell": "foo"}})
     with pytest.raises(ConfigError, match=r"^model\.cell is odd$"):
-        build(WithTouchy, {"model": {"cell": "bar"}})
+        build_config(WithTouchy, {"model": {"cell": "bar"}})

@@ -1,4 +1,4 @@
-"""Examples are run: every Python block of the README and of docs/, and what it prints is what is shown.
+"""Examples are run: every Python block of the documentation, and what it prints is what is shown.
 
 The blocks of a page share one namespace, top to bottom. A ``text`` block right after a Python block is its
 output. Each page runs in a process of its own, without the shape checks of the test run: as a reader's would.
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 # Reads [file, [line, code] ...] and writes what each block printed.
@@ -40,8 +40,7 @@ class Example(NamedTuple):
 def examples(page: Path) -> list[Example]:
     text = page.read_text()
     return [
-        Example(text[: found.start(1)].count("\n") + 1, found[1], found[2])
-        for found in BLOCK.finditer(text)
+        Example(text[: found.start(1)].count("\n") + 1, found[1], found[2]) for found in BLOCK.finditer(text)
     ]
 
 
@@ -60,6 +59,29 @@ def test_examples_run_and_print_what_is_shown(page, tmp_path):
     for block, printed in zip(blocks, json.loads(done.stdout), strict=True):
         if block.output is not None:
             assert printed == block.output, f"{page}:{block.line}"
+
+
+def test_examples_have_the_types_they_say(tmp_path):
+    """mypy --strict over all pages, each a file. Its own exceptions: PyTorch's ``backward`` has no types, and a
+    page may use a name again, as a notebook does."""
+    files = []
+    for page in (p for p in PAGES if examples(p)):
+        lines: list[str] = []
+        for block in examples(page):
+            lines += [""] * (block.line - 1 - len(lines)) + block.code.splitlines()
+        files.append(tmp_path / f"{re.sub(r'[^a-z]', '_', page.stem.lower())}_page.py")
+        files[-1].write_text("\n".join(lines) + "\n")
+    options = ["--strict", "--follow-imports=silent", "--allow-untyped-calls"]
+    options += ["--allow-redefinition", "--local-partial-types"]
+    cache = f"--cache-dir={ROOT / '.mypy_cache' / 'docs'}"
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, cache, *map(str, files)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def links(page: Path) -> list[tuple[Path, str]]:

@@ -10,15 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from elman.cells import (
-    LSTM,
-    Elman,
-    FormulaCell,
-    ProjectedLSTM,
-    ReLUElman,
-    ResetAfterGRU,
-    Stacked,
-)
+from elman.cells import LSTM, Elman, FormulaCell, ProjectedLSTM, ReLUElman, ResetAfterGRU, Stacked
 from elman.cells.gru import reset_after
 from elman.errors import ElmanError, FormulaError, ModelError
 from elman.formula import State, equations, formula, sigmoid, tanh, values
@@ -38,10 +30,8 @@ def of(expression):
     return cell
 
 
-# 1 derived executor -------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    "case", ["linear", "late sum", "cancelled", "operand is x", "operand is r"]
-)
+# 1 codegen executor -------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("case", ["linear", "late sum", "cancelled", "operand is x", "operand is r"])
 def test_derived_is_the_loop(case):
     def linear(x, U, s):
         return State(h=x.g + U.g(s.h), c=s.c + x.k)
@@ -69,13 +59,10 @@ def test_derived_is_the_loop(case):
     )[case]
     cell = FormulaCell(formula(gates="g k", states="h c")(function), 3, 4)
     results = []
-    for executor in ("loop", "derived"):
+    for executor in ("loop", "codegen"):
         ys, final = scan(cell, xs, executor=executor)
         grads = torch.autograd.grad(
-            (ys * ys).sum() + final.c.sum(),
-            [*cell.parameters()],
-            allow_unused=True,
-            materialize_grads=True,
+            (ys * ys).sum() + final.c.sum(), [*cell.parameters()], allow_unused=True, materialize_grads=True
         )
         results.append([ys, *final, *grads])
     torch.testing.assert_close(*results)
@@ -85,10 +72,8 @@ def test_derived_is_the_loop(case):
 def test_a_cell_can_be_copied():
     cell = LSTM(3, 4)
     again = copy.deepcopy(cell)
-    for executor in ("torch", "derived", "loop"):
-        torch.testing.assert_close(
-            scan(again, xs, executor=executor)[0], scan(cell, xs, executor=executor)[0]
-        )
+    for executor in ("torch", "codegen", "loop"):
+        torch.testing.assert_close(scan(again, xs, executor=executor)[0], scan(cell, xs, executor=executor)[0])
 
 
 def test_a_cell_can_be_pickled():
@@ -120,7 +105,7 @@ def test_no_steps_give_empty_arrays():
 
 
 def test_pictures_can_be_imported_with_shapes_checked():
-    import elman.inspect.pictures  # noqa: F401
+    import elman.inspect.plots  # noqa: F401
 
 
 def test_a_linear_gate_is_its_preactivation():
@@ -136,9 +121,7 @@ def test_a_linear_gate_is_its_preactivation():
 def test_equations_do_not_depend_on_what_was_traced_before():
     code = "from elman.cells import *; {}print(LSTM(3, 4).equations())"
     fresh, later = (
-        subprocess.run(
-            [sys.executable, "-c", code.format(before)], capture_output=True, text=True
-        ).stdout
+        subprocess.run([sys.executable, "-c", code.format(before)], capture_output=True, text=True).stdout
         for before in ("", "CoupledLSTM(3, 4); ")
     )
     assert fresh == later
@@ -156,16 +139,15 @@ def test_a_bias_is_written_wherever_its_input_is():
 @pytest.mark.parametrize(
     "expression",
     [
-        lambda a: a**2,
-        lambda a: 1 / a,
-        abs,
+        lambda a: a**a,
+        lambda a: a // 2,
         lambda a: a @ a,
         lambda a: a if a == 0 else -a,
         lambda a: a % 2,
         float,
         lambda a: a[0],
     ],
-    ids=["**", "1 /", "abs", "@", "==", "%", "float", "[]"],
+    ids=["**", "//", "@", "==", "%", "float", "[]"],
 )
 def test_what_has_no_symbol_is_refused(expression):
     with pytest.raises(FormulaError):
@@ -245,13 +227,11 @@ def test_a_projection_to_the_same_width_runs_on_auto():
 
 @pytest.mark.parametrize("mask", [None, torch.ones(2, 0, dtype=torch.bool)])
 def test_accepting_nothing_is_zero(mask):
-    assert RNN(LSTM(3, 4)).accept(xs[:, :0], mask).tolist() == [[0.0] * 4] * 2
+    assert RNN(LSTM(3, 4)).last_output(xs[:, :0], mask).tolist() == [[0.0] * 4] * 2
 
 
 def test_the_help_of_a_measurement_is_its_own():
     done = subprocess.run(
-        [sys.executable, "-m", "elman", "bench", "recurrence", "--help"],
-        capture_output=True,
-        text=True,
+        [sys.executable, "-m", "elman", "bench", "recurrence", "--help"], capture_output=True, text=True
     )
     assert "--rounds" in done.stdout

@@ -4,7 +4,9 @@ import torch
 
 from elman.cells import (
     CELLS,
+    GRU,
     LSTM,
+    SLSTM,
     Cell,
     Dropout,
     Elman,
@@ -15,7 +17,26 @@ from elman.cells import (
     WeightDrop,
     Zoneout,
 )
-from elman.formula import State, exp, formula, relu, sigmoid, tanh
+from elman.formula import (
+    State,
+    clamp,
+    exp,
+    formula,
+    gelu,
+    log,
+    log_sigmoid,
+    maximum,
+    mean,
+    minimum,
+    relu,
+    rsqrt,
+    sigmoid,
+    silu,
+    softmax,
+    softplus,
+    sqrt,
+    tanh,
+)
 
 
 @formula(gates="f n", parameters={"a": 0.7})
@@ -52,6 +73,22 @@ def apart(x, U, s):
     return State(h=a * b + c * sigmoid(c))
 
 
+@formula(gates="a b", parameters={"k": 0.5})
+def scaled(x, U, s, p):
+    """Results whose gradients are multiples of one: by parameters alone, by one number for all units."""
+    n = rsqrt(mean(s.h * s.h) + 1)
+    return State(h=x.a * x.b + tanh(p.k) * U.a(s.h) + sigmoid(p.k) * U.b(s.h) + n * sqrt(n) * s.h)
+
+
+@formula(gates="a b c", parameters={"k": 0.5})
+def wordy(x, U, s, p):
+    """The rest of the vocabulary: quotients, powers, kinks, and a softmax over the units."""
+    a = softmax(x.a + U.a(s.h)) * silu(x.b)
+    b = gelu(U.b(a * s.h)) / (softplus(x.c) + 0.5) + log(1 + abs(x.b)) ** 3
+    c = maximum(a, minimum(U.c(s.h), x.c)) - sqrt(1 + s.h * s.h) * clamp(p.k * b, -0.3, 0.4)
+    return State(h=log_sigmoid(c) * tanh(maximum(b, 0.1)) + softmax(s.h))
+
+
 FORMULAS = {
     **CELLS,
     "elman without bias": lambda d, h: Elman(d, h, bias=False),
@@ -60,7 +97,13 @@ FORMULAS = {
     "odd": lambda d, h: FormulaCell(odd, d, h),
     "plain": lambda d, h: FormulaCell(plain, d, h),
     "summed": lambda d, h: FormulaCell(summed, d, h, widths={"k": 5}),
+    "scaled": lambda d, h: FormulaCell(scaled, d, h),
+    "wordy": lambda d, h: FormulaCell(wordy, d, h),
     "apart": lambda d, h: FormulaCell(apart, d, h),
+    "lstm of two heads": lambda d, h: LSTM(d, h, heads=2),
+    "gru of two heads": lambda d, h: GRU(d, h, heads=2),
+    "slstm of four heads": lambda d, h: SLSTM(d, h, heads=4),
+    "odd of two heads": lambda d, h: FormulaCell(odd, d, h, heads=2),
     "zoneout": lambda d, h: Zoneout(LSTM(d, h), {"h": 0.2, "c": 0.5}).eval(),
     "zoneout peephole": lambda d, h: Zoneout(CELLS["peephole-lstm"](d, h), 0.3).eval(),
 }

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from elman.tasks.tagger import Example
-from elman.text.spans import spans
-from taggers import Corpus, Point, Trained
+from elman.tasks.tagger.task import TaggerExample
+from elman.text.spans import tags_to_spans
+from taggers import Corpus, Point, TrainedTagger
 
 WINDOW = range(-2, 3)
 SETTINGS = {"c1": 1.0, "c2": 1e-3, "max_iterations": 50, "feature.possible_transitions": True}
 """Those of the library's tutorial."""
 
 
-def train(corpus: Corpus, folder: Path, *, pos: bool) -> Trained:
+def train(corpus: Corpus, folder: Path, *, pos: bool) -> TrainedTagger:
     """It holds nothing out and is done in one go, so its curve is one point."""
     import pycrfsuite
 
@@ -29,15 +29,15 @@ def train(corpus: Corpus, folder: Path, *, pos: bool) -> Trained:
     tagger = pycrfsuite.Tagger()
     tagger.open(str(folder / "crfsuite"))
 
-    def predict(examples: Sequence[Example]) -> Any:
+    def predict(examples: Sequence[TaggerExample]) -> Any:
         return [tagger.tag(features(example, pos=pos)) for example in examples]
 
-    f1 = corpus.f1([*map(spans, predict(corpus.test))])
+    f1 = corpus.f1([*map(tags_to_spans, predict(corpus.test))])
     name = "crfsuite" if pos else "crfsuite, no POS"
-    return Trained(name, [Point(seconds, f1)], predict, lambda tags: [*map(spans, tags)])
+    return TrainedTagger(name, [Point(seconds, f1)], predict, lambda tags: [*map(tags_to_spans, tags)])
 
 
-def features(example: Example, *, pos: bool) -> list[list[str]]:
+def features(example: TaggerExample, *, pos: bool) -> list[list[str]]:
     """For each word, what is to be seen of it and its neighbours."""
     alone = [_shape(word) for word in example.words]
     columns = [("w", [word.lower() for word in example.words])]

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from elman.tasks.tagger import Example
-from elman.text.spans import Span, spans
-from taggers import Corpus, Point, Trained
+from elman.tasks.tagger.task import TaggerExample
+from elman.text.spans import Span, tags_to_spans
+from taggers import Corpus, Point, TrainedTagger
 
 GOLD, GUESS = "chunk", "guess"
 
 
-def train(corpus: Corpus, folder: Path, minutes: float) -> Trained:
+def train(corpus: Corpus, folder: Path, minutes: float) -> TrainedTagger:
     """It ends with the epoch in which the minutes are over; the best weights on the held-out tenth count."""
     start = time.perf_counter()
     import flair
@@ -29,18 +29,18 @@ def train(corpus: Corpus, folder: Path, minutes: float) -> Trained:
     data: Any = Data(*map(FlairDatapointDataset, parts), sample_missing_splits=False)
     tagger = _tagger(data)
 
-    def predict(examples: Sequence[Example]) -> Any:
+    def predict(examples: Sequence[TaggerExample]) -> Any:
         sentences = [_sentence(e, gold=False) for e in examples]
         tagger.predict(sentences, label_name=GUESS)
         return sentences
 
-    watch = _watch(lambda: corpus.f1(_found(predict(corpus.test))), start, minutes)
+    watch = _watch(lambda: corpus.f1(_predicted_spans(predict(corpus.test))), start, minutes)
     ModelTrainer(tagger, data).train(folder, max_epochs=1000, plugins=[watch])
     if not watch.curve:
         raise SystemExit("Flair found no chunk in any epoch: give it more --minutes or --sentences")
     # What is done after the last epoch, loading the best weights, is no training.
     curve = [*watch.curve, Point(watch.seconds, watch.curve[-1].f1)]
-    return Trained("Flair", curve, predict, _found)
+    return TrainedTagger("Flair", curve, predict, _predicted_spans)
 
 
 def _tagger(data: Any) -> Any:
@@ -88,17 +88,17 @@ def _watch(f1: Any, start: float, minutes: float) -> Any:
     return Watch()
 
 
-def _sentence(example: Example, *, gold: bool) -> Any:
+def _sentence(example: TaggerExample, *, gold: bool) -> Any:
     from flair.data import Sentence
 
     sentence = Sentence(list(example.words))
     if gold:
-        for label, start, end in spans(example.tags[1]):
+        for label, start, end in tags_to_spans(example.tags[1]):
             sentence[start:end].add_label(GOLD, label)
     return sentence
 
 
-def _found(sentences: Any) -> list[list[Span]]:
+def _predicted_spans(sentences: Any) -> list[list[Span]]:
     return [
         [Span(s.get_label(GUESS).value, s[0].idx - 1, s[-1].idx) for s in one.get_spans(GUESS)]
         for one in sentences

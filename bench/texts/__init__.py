@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from texts.made import facts, stories
+from texts.synthetic import facts, stories
 
 Pair = tuple[str, str]
 
@@ -44,14 +44,14 @@ def corrections(corpora: Path) -> Iterator[Pair]:
         if 4 <= len(words) <= 14:
             wrong = words
             for _ in range(draw.choice((0, 1, 1, 2))):
-                wrong = _spoilt(wrong, draw)
+                wrong = _corrupt(wrong, draw)
             yield " ".join(wrong), line.strip()
 
 
 _CONFUSED = {"a": "an", "an": "a", "is": "are", "are": "is", "in": "at", "on": "in", "his": "her"}
 
 
-def _spoilt(words: list[str], draw: random.Random) -> list[str]:
+def _corrupt(words: list[str], draw: random.Random) -> list[str]:
     """A word is confused with another, left out, said twice, cut short, or changes places with the next."""
     i = draw.randrange(len(words) - 1)
     before, word, after = words[:i], words[i], words[i + 1 :]

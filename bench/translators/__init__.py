@@ -18,7 +18,7 @@ class Job:
     hidden: int  # units of a layer, and features of a token
     layers: int
     dropout: float
-    smoothing: float
+    label_smoothing: float
     lr: float  # of Adam, from the first update to the last
     clip: float
     batch: int  # tokens of both sides, padding included: ours

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elman.metrics import corpus_bleu
-from elman.text.codec import Codec, build
-from elman.text.lines import lines
+from elman.text.files import read_lines
+from elman.text.tokenizer import Tokenizer, build_tokenizer
 
 FILE = "tatoeba-en-fr/fra.txt.gz"
 
 
 @dataclass(frozen=True)
-class Held:
+class TestItem:
     """A sentence that nothing is trained on, with all its translations."""
 
     source: str
@@ -27,8 +27,8 @@ class Corpus:
     """Pairs to train on as subwords, and what is held out, short sentences first."""
 
     train: list[tuple[list[str], list[str]]]
-    held: list[tuple[list[str], Held]]
-    target: Codec
+    held: list[tuple[list[str], TestItem]]
+    target: Tokenizer
 
     @property
     def lengths(self) -> list[tuple[int, int]]:
@@ -52,7 +52,7 @@ class Corpus:
 def tatoeba(path: Path, *, pairs: int, held: int, subwords: int) -> Corpus:
     """So many pairs and so many held-out English sentences, none of which is in any of the pairs."""
     kept, out = split(pairs_of(path), count=pairs, held=held)
-    source, target = (build(side, kind="bpe", size=subwords) for side in zip(*kept, strict=True))
+    source, target = (build_tokenizer(side, kind="bpe", size=subwords) for side in zip(*kept, strict=True))
     cut = [(source.tokens(one), target.tokens(other)) for one, other in kept]
     # Sorted for JoeyNMT, too, which decodes in the given order: less padding.
     tests = sorted(((source.tokens(one.source), one) for one in out), key=lambda t: len(t[0]))
@@ -61,13 +61,13 @@ def tatoeba(path: Path, *, pairs: int, held: int, subwords: int) -> Corpus:
 
 def pairs_of(path: Path) -> list[tuple[str, str]]:
     """The pairs of a file; any blank, such as the narrow one before French punctuation, is a plain one."""
-    columns = (line.split("\t") for _, line in lines(str(path)))
+    columns = (line.split("\t") for _, line in read_lines(str(path)))
     return [(" ".join(one.split()), " ".join(other.split())) for one, other, *_ in columns]
 
 
 def split(
     pairs: Iterable[tuple[str, str]], *, count: int, held: int
-) -> tuple[list[tuple[str, str]], list[Held]]:
+) -> tuple[list[tuple[str, str]], list[TestItem]]:
     """Pairs to train on and sentences to judge by, drawn at random by source."""
     groups: dict[str, list[str]] = {}
     for source, target in pairs:
@@ -75,7 +75,7 @@ def split(
     order = sorted(groups)
     random.Random(0).shuffle(order)
     rest = [(source, target) for source in order[held:] for target in groups[source]]
-    return rest[:count], [Held(source, groups[source]) for source in order[:held]]
+    return rest[:count], [TestItem(source, groups[source]) for source in order[:held]]
 
 
 def _write(path: Path, rows: Iterable[Sequence[str]]) -> None:

@@ -99,7 +99,7 @@ def _config(job: Job, folder: Path, own: Path) -> dict[str, Any]:
         },
         "training": {
             "normalization": "tokens",
-            "label_smoothing": job.smoothing,
+            "label_smoothing": job.label_smoothing,
             "optimizer": "adam",
             "learning_rate": job.lr,
             # A constant rate: it must have a schedule, and its "plateau" fails with torch 2.13.

@@ -10,7 +10,7 @@ from translators.corpus import Corpus
 
 
 @dataclass
-class Measured:
+class Measurements:
     """What was seen of one system, round by round."""
 
     parameters: int
@@ -18,7 +18,7 @@ class Measured:
     answers: list[Translations] = field(default_factory=list)
 
     @property
-    def trained(self) -> float:
+    def training_seconds(self) -> float:
         """Seconds."""
         return sum(burst.seconds for burst in self.bursts)
 
@@ -34,9 +34,7 @@ class Measured:
     @property
     def written_per_s(self) -> list[float]:
         """Tokens of answers; their ends are tokens, too."""
-        return [
-            sum(1 + _length(t) for t in answer.texts) / answer.seconds for answer in self.answers
-        ]
+        return [sum(1 + _length(t) for t in answer.texts) / answer.seconds for answer in self.answers]
 
 
 @dataclass(frozen=True)
@@ -57,14 +55,14 @@ class Row:
     bleu: float
 
 
-def row(system: str, seen: dict[str, Measured], corpus: Corpus) -> Row:
+def row(system: str, seen: dict[str, Measurements], corpus: Corpus) -> Row:
     one, first = seen[system], next(iter(seen.values()))
     answers = one.answers[-1].texts
     updates = sum(burst.updates for burst in one.bursts)
     return Row(
         system=system,
         parameters=one.parameters,
-        train_s=one.trained,
+        train_s=one.training_seconds,
         updates=updates,
         tokens_per_update=sum(burst.tokens for burst in one.bursts) / updates,
         tokens_per_s=median(one.tokens_per_s),
@@ -94,8 +92,6 @@ def show(rows: list[Row]) -> None:
     for r in rows:
         print(f"{r.system:13} {r.parameters / 1e6:6.2f}M {r.train_s:8.0f} {r.updates:8}", end=" ")
         print(f"{r.tokens_per_update:9.0f} {r.tokens_per_s:9.0f} {r.tokens_ratio:6.2f}", end=" ")
-        print(
-            f"{r.tokens_per_answer:9.1f} {r.sentences_per_s:8.1f} {r.sentences_ratio:6.2f}", end=" "
-        )
+        print(f"{r.tokens_per_answer:9.1f} {r.sentences_per_s:8.1f} {r.sentences_ratio:6.2f}", end=" ")
         print(f"{r.written_ratio:7.2f} {r.bleu:6.2f}")
     print(f"\nratio: times {first}, median over rounds; a token: of tokens written in a second")

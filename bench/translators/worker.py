@@ -23,10 +23,7 @@ class Remote:
     def __init__(self, system: str, folder: Path, *, python: str, threads: int) -> None:
         self.system = system
         paths = (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", ""))
-        variables = {
-            "OMP_NUM_THREADS": str(threads),
-            "PYTHONPATH": os.pathsep.join(filter(None, paths)),
-        }
+        variables = {"OMP_NUM_THREADS": str(threads), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
         # Kept by the system until it is closed, so that nobody has to read it meanwhile.
         self.log = open(folder / f"{system}.log", "w+", encoding="utf-8")  # noqa: SIM115
         self.process = subprocess.Popen(
@@ -43,10 +40,7 @@ class Remote:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         self.process.kill()
         self.process.communicate()
@@ -56,7 +50,7 @@ class Remote:
         return Burst(**self._ask(["train", seconds]))
 
     def translate(self, *precision: str) -> Translations:
-        """Ours can be told a precision; JoeyNMT has one on a CPU."""
+        """Elman takes a precision; JoeyNMT has only one on a CPU."""
         return Translations(**self._ask(["translate", *precision]))
 
     def _ask(self, command: list[Any]) -> Any:
@@ -99,9 +93,9 @@ def main(system: str, folder: Path) -> None:
 
         translator = Joey(job, folder)
     else:
-        from translators.ours import Ours
+        from translators.elman_translator import ElmanTranslator
 
-        translator = Ours(job, folder, system)
+        translator = ElmanTranslator(job, folder, system)
     serve(translator, sys.stdin, answers)
 
 

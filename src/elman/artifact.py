@@ -6,72 +6,114 @@ config.json is written last and removed first, so a folder that has one is whole
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from safetensors.torch import save as save_tensors
 
-from elman.config import build
+from elman.atomic_files import write_atomically
+from elman.config import build_config, to_plain
 from elman.errors import ConfigError, ModelError
-from elman.tasks.kinds import TASKS, Task
+from elman.model_files import CARD, CHECKPOINT, CONFIG, METRICS, WEIGHTS
+from elman.tasks.base import Task
+from elman.tasks.registry import TASKS
+from elman.tasks.results import ModelRecord
+from elman.tasks.user_methods import UserMethods
+from elman.text.in_memory import StrPath
+from elman.text.json_io import read_json
 
-FORMAT = 1
+FORMAT = 2
+
+T = TypeVar("T", bound=UserMethods[Any])
 
 
-def save(
-    task: Task,
-    folder: Path,
-    *,
-    config: Mapping[str, Any],
-    metrics: Mapping[str, Any],
-    card: str,
-) -> None:
+def save(task: Task, folder: Path, *, config: Mapping[str, Any], metrics: Mapping[str, Any], card: str) -> None:
     """Write the whole folder; whatever else lies in it (checkpoint, log) stays."""
     folder.mkdir(parents=True, exist_ok=True)
-    marker = folder / "config.json"
+    marker = folder / CONFIG
     marker.unlink(missing_ok=True)
-    task.store(folder)
+    task.save_vocab(folder)
     tensors = {name: t.detach().cpu().contiguous() for name, t in task.net.state_dict().items()}
-    _write(folder / "model.safetensors", save_tensors(tensors))
-    _write(folder / "metrics.json", (json.dumps(metrics, indent=2) + "\n").encode())
-    _write(folder / "README.md", card.encode())
+    write_atomically(folder / WEIGHTS, save_tensors(tensors))
+    write_atomically(folder / METRICS, (json.dumps(metrics, indent=2) + "\n").encode())
+    write_atomically(folder / CARD, card.encode())
     stored = json.dumps({"elman": FORMAT, **config}, indent=2, ensure_ascii=False) + "\n"
-    _write(marker, stored.encode())
+    write_atomically(marker, stored.encode())
 
 
-def load(folder: str | Path, *, device: str = "cpu", options: Any = None) -> Task:
-    """The model in a folder; nothing in it is executed. ``options`` stand for the stored ones of the model."""
+def save_model(task: Task, folder: StrPath) -> None:
+    """Write a model folder as training would: with the record of how the model was trained, if it was."""
+    record = task.record or _blank_record(task)
+    save(task, Path(folder), config=record.config, metrics=record.metrics, card=record.card)
+
+
+def _blank_record(task: Task) -> ModelRecord:
+    data = task.defaults.data
+    config = {"task": task.spec.name, "data": to_plain(data), "model": to_plain(task.config)}
+    return ModelRecord(data, config, {}, brief_card(task, "not trained"))
+
+
+def brief_card(task: Task, note: str) -> str:
+    """The README.md of a model that no recipe trained."""
+    title, _, facts = task.card_info()
+    return "\n".join([f"# {title} by Elman", "", *(f"- {fact}" for fact in (*facts, note)), ""])
+
+
+@overload
+def load(folder: StrPath, task: None = None, *, device: str = "cpu", options: Any = None) -> Task: ...
+
+
+@overload
+def load(folder: StrPath, task: type[T], *, device: str = "cpu", options: Any = None) -> T: ...
+
+
+def load(folder: StrPath, task: type[T] | None = None, *, device: str = "cpu", options: Any = None) -> Task | T:
+    """The model in a folder, which must be one of ``task`` where that is given; nothing in it is executed.
+
+    ``options`` stand for the stored ones of the model.
+    """
     folder = Path(folder)
     config = read_config(folder)
+    spec = TASKS[config["task"]]
+    if task is not None and task.spec != spec:
+        raise ModelError(f"{folder} holds {spec.title}, not {task.spec.title}")
+    model: Task | T = _load(folder, config, device, options)
+    return model
+
+
+def _load(folder: Path, config: dict[str, Any], device: str, options: Any) -> Any:
     try:
-        weights = load_file(folder / "model.safetensors")
+        weights = load_file(folder / WEIGHTS)
     except (OSError, SafetensorError) as error:
-        raise ModelError(f"{folder / 'model.safetensors'} cannot be read: {error}") from None
+        raise ModelError(f"{folder / WEIGHTS} cannot be read: {error}") from None
     try:
-        kind = TASKS[config["task"]]
-        task = kind.restore(options or build(kind.model, config["model"]), folder, weights)
+        kind = TASKS[config["task"]].load()
+        options = options or build_config(type(kind.defaults.model), config["model"])
+        task = kind.from_folder(options, folder, weights)
         task.net.load_state_dict(weights)
+        data = build_config(type(kind.defaults.data), config["data"])
     except (ConfigError, KeyError, RuntimeError) as error:
         reason = str(error).splitlines()[-1].strip()
-        raise ModelError(
-            f"{folder}: config.json and model.safetensors disagree: {reason}"
-        ) from None
+        raise ModelError(f"{folder}: config.json and model.safetensors disagree: {reason}") from None
+    metrics, card = folder / METRICS, folder / CARD  # a folder may be passed on without them
+    scores = read_json(metrics) if metrics.exists() else {}
+    told = {key: value for key, value in config.items() if key != "elman"}
+    task.record = ModelRecord(data, told, scores, card.read_text("utf-8") if card.exists() else "")
     task.net.to(device).eval()
     return task
 
 
 def read_config(folder: Path) -> dict[str, Any]:
     """The configuration of a model folder, checked to be one."""
-    path = folder / "config.json"
+    path = folder / CONFIG
     if not folder.is_dir():
         found = "this is a file, not a model" if folder.exists() else "there is no such"
         raise ModelError(f"{folder}: {found} folder")
     if not path.exists():
-        left = (folder / "checkpoint.safetensors").exists()
+        left = (folder / CHECKPOINT).exists()
         hint = "; its training was not finished, go on with --resume" if left else ""
         raise ModelError(f"{folder} is no model folder: it has no config.json{hint}")
     try:
@@ -79,21 +121,18 @@ def read_config(folder: Path) -> dict[str, Any]:
         version, task = config["elman"], config["task"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{path} is damaged: {error!r}") from None
-    if version != FORMAT or task not in TASKS:
-        raise ModelError(
-            f"{path}: this version of Elman cannot read a {task!r} of format {version}"
-        )
+    _check_format(folder, version)
+    if task not in TASKS:
+        raise ModelError(f"{path}: this version of Elman has no task {task!r}")
     for part in ("data", "model"):
         if not isinstance(config.get(part), dict):
             raise ModelError(f"{path} is damaged: it has no table {part!r}")
     return dict(config)
 
 
-def _write(path: Path, content: bytes) -> None:
-    """The whole file or the one before, never a part."""
-    temporary = path.with_name(path.name + ".tmp")
-    with open(temporary, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+def _check_format(folder: Path, version: Any) -> None:
+    if version == FORMAT:
+        return
+    older = isinstance(version, int) and version < FORMAT
+    what = "an older Elman wrote it: train the model again" if older else "update Elman"
+    raise ModelError(f"{folder}: the model folder has format {version}, this version reads {FORMAT}; {what}")

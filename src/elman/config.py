@@ -24,26 +24,25 @@ T = TypeVar("T")
 _NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
-def read(cls: type[T] | types.UnionType, path: str | Path, overrides: Iterable[str] = ()) -> T:
+def read_toml(cls: type[T] | types.UnionType, path: str | Path, overrides: Iterable[str] = ()) -> T:
     """The configuration in a TOML file, with ``a.b=c`` overrides applied."""
-    stored = _parse(Path(path))
-    data = stored
+    data = stored = _parse(Path(path))
     for text in overrides:
-        data = override(data, text)
+        data = apply_override(data, text)
     try:
-        return build(cls, data)
+        return build_config(cls, data)
     except ConfigError as error:
         # The file is to blame only for what it says by itself.
         file = f"{path}: " if _complaint(cls, stored) == str(error) else ""
         raise ConfigError(f"{file}{error}") from None
 
 
-def build(cls: type[T] | types.UnionType, data: Mapping[str, object]) -> T:
+def build_config(cls: type[T] | types.UnionType, data: Mapping[str, object]) -> T:
     """A ``cls`` from plain data, every key and value checked."""
     return cast(T, _value(cls, data, ""))
 
 
-def override(data: Mapping[str, Any], text: str) -> dict[str, Any]:
+def apply_override(data: Mapping[str, Any], text: str) -> dict[str, Any]:
     """``data`` with one ``a.b=c`` applied; ``c`` is read as TOML, or else as a text."""
     key, equals, value = text.partition("=")
     path = [part.strip() for part in key.split(".")]
@@ -52,14 +51,14 @@ def override(data: Mapping[str, Any], text: str) -> dict[str, Any]:
     return _put(data, path, _literal(value.strip()), text)
 
 
-def plain(config: Any) -> Any:
+def to_plain(config: Any) -> Any:
     """What JSON can hold of a configuration: ``build(cls, plain(config)) == config``."""
     if is_dataclass(config):
-        return {f.name: plain(getattr(config, f.name)) for f in fields(config) if f.init}
+        return {f.name: to_plain(getattr(config, f.name)) for f in fields(config) if f.init}
     if isinstance(config, Mapping):
-        return {key: plain(value) for key, value in config.items()}
+        return {key: to_plain(value) for key, value in config.items()}
     if isinstance(config, tuple | list):
-        return [plain(value) for value in config]
+        return [to_plain(value) for value in config]
     return str(config) if isinstance(config, Path) else config
 
 
@@ -81,7 +80,7 @@ def _parse(path: Path) -> dict[str, Any]:
 
 def _complaint(cls: type[object] | types.UnionType, data: Mapping[str, Any]) -> str:
     try:
-        build(cls, data)
+        build_config(cls, data)
     except ConfigError as error:
         return str(error)
     return ""
@@ -113,7 +112,7 @@ def _value(kind: Any, value: Any, where: str) -> Any:
         return _union(get_args(kind), value, where)
     if origin is Literal:
         if not any(value == a and type(value) is type(a) for a in get_args(kind)):
-            raise ConfigError(f"{where} is {value!r}; it may be {_expected(kind)}")
+            raise ConfigError(f"{where} is {value!r}; it may be {_describe(kind)}")
         return value
     if is_dataclass(kind):
         return _dataclass(kind, value, where)
@@ -130,24 +129,21 @@ def _scalar(kind: Any, value: Any, where: str) -> Any:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         if abs(value) < 1 << 1023:
             return float(value)
-    elif kind in _NAMES and type(value) is kind:
+    elif kind in _NAMES and (type(value) is kind or (kind is str and isinstance(value, str))):
         return value
     elif kind is str and type(value) is int:
         return str(value)  # columns are named or numbered
-    raise ConfigError(f"{where} is {value!r}; expected {_expected(kind)}")
+    raise ConfigError(f"{where} is {value!r}; expected {_describe(kind)}")
 
 
 def _tuple(kind: Any, value: Any, where: str) -> tuple[Any, ...]:
     inner = get_args(kind)
-    if not isinstance(value, list | tuple):
-        raise ConfigError(f"{where} is {value!r}; expected {_expected(kind)}")
-    if inner[-1] is Ellipsis:
+    some = isinstance(value, list | tuple)
+    if some and inner[-1] is Ellipsis:
         inner = inner[:1] * len(value)
-    if len(inner) != len(value):
-        raise ConfigError(f"{where} is {plain(value)!r}; expected {_expected(kind)}")
-    return tuple(
-        _value(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(inner, value, strict=True))
-    )
+    if not some or len(inner) != len(value):
+        raise ConfigError(f"{where} is {to_plain(value)!r}; expected {_describe(kind)}")
+    return tuple(_value(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(inner, value, strict=True)))
 
 
 def _union(options: tuple[Any, ...], value: Any, where: str) -> Any:
@@ -155,7 +151,7 @@ def _union(options: tuple[Any, ...], value: Any, where: str) -> Any:
     optional = len(some) < len(options)
     classes = [option for option in some if is_dataclass(option)]
     if len(classes) > 1 and isinstance(value, Mapping):
-        return _chosen(classes, value, where)
+        return _choose(classes, value, where)
     for cls in classes:
         if isinstance(value, str) and value == _kind(cls):
             return _value(cls, {fields(cls)[0].name: value}, where)
@@ -169,10 +165,10 @@ def _union(options: tuple[Any, ...], value: Any, where: str) -> Any:
                 raise
     if optional and value == "none":
         return None  # TOML has no word for nothing
-    raise ConfigError(f"{where} is {value!r}; expected {_either(map(_expected, options))}")
+    raise ConfigError(f"{where} is {value!r}; expected {_either(map(_describe, options))}")
 
 
-def _chosen(classes: list[Any], table: Mapping[str, Any], where: str) -> Any:
+def _choose(classes: list[Any], table: Mapping[str, Any], where: str) -> Any:
     key = fields(classes[0])[0].name
     for cls in classes:
         if table.get(key) == _kind(cls):
@@ -196,16 +192,12 @@ def _dataclass(cls: Any, value: Any, where: str) -> Any:
     known = {f.name: f for f in fields(cls) if f.init}
     for key in value:
         if key not in known:
-            raise ConfigError(
-                f"unknown key {_join(where, str(key))!r}; {_suggestion(str(key), hints, known)}"
-            )
+            raise ConfigError(f"unknown key {_join(where, str(key))!r}; {_suggestion(str(key), hints, known)}")
     for name, f in known.items():
         if name not in value and f.default is MISSING and f.default_factory is MISSING:
-            raise ConfigError(
-                f"missing key {_join(where, name)!r}; expected {_expected(hints[name])}"
-            )
+            raise ConfigError(f"missing key {_join(where, name)!r}; expected {_describe(hints[name])}")
     values = {
-        key: _value(hints[key], _completed(hints[key], known[key], item), _join(where, key))
+        key: _value(hints[key], _complete(hints[key], known[key], item), _join(where, key))
         for key, item in value.items()
     }
     try:
@@ -213,15 +205,13 @@ def _dataclass(cls: Any, value: Any, where: str) -> Any:
     except ConfigError as error:
         said = str(error)
         about_a_key = said.split(" ")[0] in known
-        raise ConfigError(
-            _join(where, said) if about_a_key or not where else f"{where}: {said}"
-        ) from None
+        raise ConfigError(_join(where, said) if about_a_key or not where else f"{where}: {said}") from None
 
 
-def _completed(kind: Any, field: Field[Any], value: Any) -> Any:
+def _complete(kind: Any, field: Field[Any], value: Any) -> Any:
     """A table with what it leaves out taken from the defaults that stand in its place without it."""
     if is_dataclass(kind) and field.default_factory is not MISSING and isinstance(value, Mapping):
-        return {**plain(field.default_factory()), **value}
+        return {**to_plain(field.default_factory()), **value}
     return value
 
 
@@ -239,18 +229,18 @@ def _fields_in(kind: Any) -> set[str]:
     return {f.name for cls in classes for f in fields(cls)}
 
 
-def _expected(kind: Any) -> str:
+def _describe(kind: Any) -> str:
     if kind is types.NoneType:
         return "none"
     if get_origin(kind) in (Union, types.UnionType):
-        return _either(_expected(option) for option in get_args(kind))
+        return _either(_describe(option) for option in get_args(kind))
     if get_origin(kind) is Literal:
         return _either(map(repr, get_args(kind)))
     if get_origin(kind) is tuple:
         inner = get_args(kind)
         if inner[-1] is Ellipsis:
-            return f"a list, each {_expected(inner[0])}"
-        return f"a list of {len(inner)}: {', '.join(map(_expected, inner))}"
+            return f"a list, each {_describe(inner[0])}"
+        return f"a list of {len(inner)}: {', '.join(map(_describe, inner))}"
     if is_dataclass(kind):
         name = _kind(kind)
         return repr(name) if name else "a table"

@@ -21,3 +21,9 @@ class ModelError(ElmanError):
 
 class FormulaError(ModelError):
     """A cell's formula says something that cannot be traced."""
+
+
+def check_option(name: str, value: object, valid: bool, expected: str) -> None:
+    """Refuse a value that is not valid: ``width is 0; it must be at least 1``."""
+    if not valid:
+        raise ConfigError(f"{name} is {value}; it must be {expected}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar, cast
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import torch
 from safetensors import SafetensorError
@@ -14,6 +15,35 @@ from torch import Tensor
 from elman.errors import ModelError
 
 S = TypeVar("S")
+
+
+@runtime_checkable
+class HasMode(Protocol):
+    """What `eval_mode` needs of a network: a ``torch.nn.Module`` has it."""
+
+    @property
+    def training(self) -> bool:
+        """Whether dropout is on."""
+
+    def modules(self) -> Iterator[Any]:
+        """Itself and all of its parts."""
+
+
+N = TypeVar("N", bound=HasMode)
+
+
+@contextmanager
+def eval_mode(net: N) -> Iterator[N]:
+    """The network without dropout; afterwards each of its parts is in the mode in which it was."""
+    # Walking over all parts costs as much as reading a word: only where there is something to change.
+    trained = [part for part in net.modules() if part.training] if net.training else []
+    for part in trained:
+        part.training = False
+    try:
+        yield net
+    finally:
+        for part in trained:
+            part.training = True
 
 
 class State(tuple[Any, ...]):
@@ -91,6 +121,11 @@ def repeat(state: S, copies: int) -> S:
 def detach(state: S) -> S:
     """The same values, cut from the graph: what truncated backpropagation carries over."""
     return map_state(lambda t: t.detach(), state)
+
+
+def shard_slice(count: int, rank: int, size: int) -> slice:
+    """The part of ``count`` batch rows in succession that one of ``size`` processes has."""
+    return slice(rank * count // size, (rank + 1) * count // size)
 
 
 def to_bytes(state: Any) -> bytes:

@@ -9,23 +9,32 @@ from elman.cells import (
     CELLS,
     GRU,
     LSTM,
+    RGLRU,
+    SLSTM,
+    SRU,
     CoupledLSTM,
     Elman,
     FormulaCell,
-    NormedLSTM,
+    IndRNN,
+    LayerNormLSTM,
     PeepholeLSTM,
     ProjectedLSTM,
     ResetAfterGRU,
 )
 
 D, H = 6, 8
+RECURRENT = [name for name in CELLS if CELLS[name](2, 2).formula.trace.products]
 FORGETFUL = [LSTM, CoupledLSTM, PeepholeLSTM, CELLS["bounded-lstm"]]
 
 
 def blocks(cell: FormulaCell) -> list[torch.Tensor]:
-    """The recurrent matrix of each gate by itself."""
-    products = zip(cell.formula.trace.products, cell.U, strict=True)
-    return [b for p, U in products for b in U.detach().split([cell.widths[n] for n in p.names])]
+    """The recurrent matrix of each gate by itself, of each head by itself."""
+    found = []
+    for product, U in zip(cell.formula.trace.products, cell.U, strict=True):
+        each = [cell.widths[n] // cell.heads for n in product.names]
+        for head in U.detach() if cell.heads > 1 else [U.detach()]:
+            found += head.split(each)
+    return found
 
 
 def is_orthogonal(block: torch.Tensor) -> bool:
@@ -34,14 +43,21 @@ def is_orthogonal(block: torch.Tensor) -> bool:
     return torch.allclose(tall @ tall.t(), torch.eye(len(tall)), atol=1e-5)
 
 
-@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.parametrize("name", RECURRENT)
 def test_the_recurrence_is_orthogonal_gate_by_gate(name):
     cell = CELLS[name](D, H)
     assert len(blocks(cell)) >= len(cell.formula.gates)
     assert all(map(is_orthogonal, blocks(cell)))
 
 
-@pytest.mark.parametrize("make", [Elman, LSTM, GRU, ResetAfterGRU, NormedLSTM])
+@pytest.mark.parametrize("make", [Elman, LSTM, GRU, ResetAfterGRU, SLSTM])
+def test_the_recurrence_of_heads_is_orthogonal_head_by_head(make):
+    cell = make(D, H, heads=2)
+    assert len(blocks(cell)) == 2 * len(cell.formula.gates)
+    assert all(map(is_orthogonal, blocks(cell)))
+
+
+@pytest.mark.parametrize("make", [Elman, LSTM, GRU, ResetAfterGRU, LayerNormLSTM])
 def test_the_recurrence_can_be_uniform_instead(make):
     cell = make(D, H, orthogonal=False)
     for block in blocks(cell):
@@ -61,9 +77,7 @@ def test_input_weights_fill_the_bounds_of_glorot_gate_by_gate(name):
 @pytest.mark.parametrize("make", FORGETFUL)
 def test_the_forget_gate_starts_open_and_other_biases_at_zero(make):
     cell = make(D, H)
-    biases = dict(
-        zip(cell.formula.gates, cell.b.detach().chunk(len(cell.formula.gates)), strict=True)
-    )
+    biases = dict(zip(cell.formula.gates, cell.b.detach().chunk(len(cell.formula.gates)), strict=True))
     assert (biases.pop("f") == 1).all()
     assert not any(b.any() for b in biases.values())
 
@@ -82,7 +96,7 @@ def test_a_projected_memory_is_remembered_too():
 
 
 def test_a_normed_lstm_begins_with_its_gains_at_one_and_its_forget_gate_open():
-    cell = NormedLSTM(D, H)
+    cell = LayerNormLSTM(D, H)
     first = {n: p.detach() for n, p in zip(cell.formula.parameters, cell.p, strict=True)}
     assert cell.b is None
     assert all((first[f"g{gate}"] == 1).all() for gate in "ifzoc")
@@ -92,6 +106,25 @@ def test_a_normed_lstm_begins_with_its_gains_at_one_and_its_forget_gate_open():
 
 def test_peepholes_begin_closed():
     assert not any(p.any() for p in PeepholeLSTM(D, H).p)
+
+
+def test_the_forget_gates_of_an_slstm_begin_between_three_and_six():
+    i, f, z, o = SLSTM(D, H).b.detach().chunk(4)
+    torch.testing.assert_close(f, torch.linspace(3, 6, H))
+    assert not any(b.any() for b in (i, z, o))
+
+
+def test_an_rg_lru_begins_with_decays_between_nine_tenths_and_one():
+    decay = torch.sigmoid(RGLRU(D, 500).p[0].detach()) ** 8
+    assert 0.9 <= decay.min() < 0.91
+    assert 0.99 < decay.max() <= 0.9991
+
+
+def test_the_weights_of_single_units_begin_uniform():
+    u = IndRNN(D, 500).p[0]
+    assert 0 <= u.min() < 0.1
+    assert 0.9 < u.max() <= 1
+    assert all(1 < p.abs().max() <= 1.5**0.5 for p in SRU(D, 500).p)
 
 
 def test_the_seed_decides():

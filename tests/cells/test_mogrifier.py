@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from elman.cells import CELLS, GRU, LSTM, Mogrifier, WeightDrop, parameter_count
+from elman.cells import CELLS, GRU, LSTM, Mogrifier, WeightDrop, count_parameters
 from elman.errors import ModelError
 from elman.scan import scan
 from elman.state import State, leaves, map_state
@@ -70,7 +70,7 @@ def test_its_gradients_are_those_of_finite_differences(name):
     assert torch.autograd.gradcheck(run, (xs, *parts))
 
 
-@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.parametrize("name", [name for name in CELLS if name not in ("sru", "qrnn")])
 @pytest.mark.parametrize("rank", [0, 1])
 def test_it_begins_as_the_cell_it_holds_and_all_its_gates_learn(name, rank):
     inner = CELLS[name](D, H)
@@ -82,14 +82,14 @@ def test_it_begins_as_the_cell_it_holds_and_all_its_gates_learn(name, rank):
 
 
 def test_a_low_rank_costs_less():
-    inner = parameter_count(LSTM(D, H))
-    assert parameter_count(Mogrifier(LSTM(D, H), rounds=5)) == inner + 5 * D * H
-    assert parameter_count(Mogrifier(LSTM(D, H), rounds=5, rank=1)) == inner + 5 * (D + H)
+    inner = count_parameters(LSTM(D, H))
+    assert count_parameters(Mogrifier(LSTM(D, H), rounds=5)) == inner + 5 * D * H
+    assert count_parameters(Mogrifier(LSTM(D, H), rounds=5, rank=1)) == inner + 5 * (D + H)
 
 
 def test_dropped_weights_differ_between_batches_and_the_gates_stay():
     cell = Mogrifier(WeightDrop(LSTM(D, H), 0.5), rounds=2)
-    first, second = cell.draw(torch.zeros(1, 1, D)), cell.draw(torch.zeros(1, 1, D))
+    first, second = cell.sample_masks(torch.zeros(1, 1, D)), cell.sample_masks(torch.zeros(1, 1, D))
     assert not torch.equal(first.cell.matrices()[0], second.cell.matrices()[0])
     assert first.gates is second.gates is cell.gates
 
@@ -101,7 +101,10 @@ def test_its_equations_are_the_rounds_and_the_formula():
 
 
 def test_what_it_cannot_be_is_said():
-    with pytest.raises(
-        ModelError, match="rounds must be at least 1 and rank at least 0, got 0 and 0"
-    ):
+    with pytest.raises(ModelError, match="rounds must be at least 1 and rank at least 0, got 0 and 0"):
         Mogrifier(LSTM(D, H), rounds=0)
+    with pytest.raises(ModelError, match="multiplies by whole matrices; its cell has heads"):
+        Mogrifier(LSTM(D, H, heads=2))
+    with pytest.raises(ModelError, match="sru does not read the state that a round would gate"):
+        Mogrifier(CELLS["sru"](D, H), rounds=2)
+    assert scan(Mogrifier(CELLS["sru"](D, H), rounds=1), torch.randn(1, 2, D))[0].shape == (1, 2, H)

@@ -5,7 +5,8 @@ import torch
 
 from elman.cells import LSTM, FormulaCell
 from elman.formula import State, formula, relu, sigmoid, tanh
-from elman.scan import kernels, scan
+from elman.scan import scan
+from elman.scan.executors import torch_kernels
 from elman.state import State as StateOf
 from tests.cells.test_own_cell import lstm_by_hand
 
@@ -56,7 +57,7 @@ def masked(x, U, s, m):
     ids=["LSTM", "GRU", "RNN"],
 )
 def test_renamed_and_permuted_gates_are_recognised_and_computed(by_hand, kernel):
-    assert kernels.match(by_hand).kernel is kernel
+    assert torch_kernels.match(by_hand).kernel is kernel
     cell = FormulaCell(by_hand, 3, 4).double()
     for weight in cell.parameters():
         torch.nn.init.normal_(weight)
@@ -70,16 +71,23 @@ def test_renamed_and_permuted_gates_are_recognised_and_computed(by_hand, kernel)
 
 
 def test_each_gate_finds_its_place():
-    found = kernels.match(lstm_by_hand)
+    found = torch_kernels.match(lstm_by_hand)
     assert [lstm_by_hand.gates[i] for i in found.gates] == ["take", "keep", "new", "out"]
     assert [lstm_by_hand.states[j] for j in found.states] == ["shown", "memory"]
 
 
 @pytest.mark.parametrize("other", [changed_sign, shows_its_memory, reads_its_memory, masked])
 def test_another_formula_is_refused_however_near(other):
-    assert kernels.match(other) is None
-    assert kernels.refusal(FormulaCell(other, 3, 4)) == (
+    assert torch_kernels.match(other) is None
+    assert torch_kernels.TORCH.unsupported_reason(FormulaCell(other, 3, 4)) == (
         f"PyTorch has no kernel for the formula {other.name!r}"
+    )
+
+
+def test_a_block_diagonal_recurrence_is_another_formula():
+    cell = LSTM(3, 4, heads=2)
+    assert torch_kernels.unsupported_reason(cell) == (
+        "PyTorch multiplies by whole matrices, and this cell has heads"
     )
 
 

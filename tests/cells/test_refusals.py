@@ -8,12 +8,14 @@ from elman.cells import (
     LSTM,
     Dropout,
     Elman,
+    FormulaCell,
+    MinGRU,
     ProjectedLSTM,
     Residual,
     Stacked,
     WeightDrop,
     Zoneout,
-    named,
+    get_cell,
 )
 from elman.errors import ConfigError, ElmanError, ModelError
 
@@ -44,9 +46,7 @@ def test_a_residual_cell_writes_what_it_reads():
 @pytest.mark.parametrize("p", [-0.1, 1.0, 1.5, float("nan")])
 @pytest.mark.parametrize("make", [Dropout, WeightDrop, Zoneout])
 def test_a_probability_lies_between_zero_and_one(make, p):
-    assert said(ModelError, lambda: make(LSTM(3, 4), p)) == (
-        f"a dropout probability lies in [0, 1), got {p}"
-    )
+    assert said(ModelError, lambda: make(LSTM(3, 4), p)) == (f"a dropout probability lies in [0, 1), got {p}")
 
 
 @pytest.mark.parametrize("make", [Dropout, WeightDrop])
@@ -54,9 +54,9 @@ def test_a_mask_that_lasts_a_sequence_is_not_drawn_by_a_step(make):
     cell = make(LSTM(3, 4), 0.5)
     x = torch.zeros(2, 3)
     assert said(ModelError, lambda: cell(cell.initial(x), x)) == (
-        "one mask lasts a sequence: step over cell.draw(xs), or cell.eval()"
+        "one mask lasts a sequence: step over cell.sample_masks(xs), or cell.eval()"
     )
-    for way in (cell.draw(x), cell.eval()):
+    for way in (cell.sample_masks(x), cell.eval()):
         assert way(way.initial(x), x)[1].shape == (2, 4)
 
 
@@ -70,9 +70,7 @@ def test_no_dropout_needs_no_mask(make):
 
 @pytest.mark.parametrize("p", [{"h": 0.1}, {"h": 0.1, "c": 0.1, "d": 0.1}])
 def test_zoneout_wants_a_probability_for_each_state(p):
-    assert said(ModelError, lambda: Zoneout(LSTM(3, 4), p)) == (
-        "zoneout needs a probability for each of h, c"
-    )
+    assert said(ModelError, lambda: Zoneout(LSTM(3, 4), p)) == ("zoneout needs a probability for each of h, c")
 
 
 def test_zoneout_is_not_put_around_itself():
@@ -93,8 +91,13 @@ def test_a_projection_makes_smaller():
     )
 
 
-def test_an_unknown_cell_names_the_nearest_or_all():
-    assert said(ConfigError, lambda: named("lstmm")) == "unknown cell 'lstmm'; did you mean 'lstm'?"
-    assert said(ConfigError, lambda: named("x")).startswith(
-        "unknown cell 'x'; there are elman, relu, "
+def test_heads_share_the_units_equally():
+    assert said(ModelError, lambda: LSTM(3, 4, heads=3)) == ("4 units cannot be shared equally among 3 heads")
+    assert said(ModelError, lambda: FormulaCell(MinGRU.formula, 3, 4, heads=2)) == (
+        "min_gru has no recurrent matrix to divide among heads"
     )
+
+
+def test_an_unknown_cell_names_the_nearest_or_all():
+    assert said(ConfigError, lambda: get_cell("lstmm")) == "unknown cell 'lstmm'; did you mean 'lstm'?"
+    assert said(ConfigError, lambda: get_cell("x")).startswith("unknown cell 'x'; there are elman, relu, ")

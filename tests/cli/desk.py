@@ -10,12 +10,7 @@ QUESTIONS = [
     ("Who was the king of land {} ?", "HUM"),
     ("Where is the river {} ?", "LOC"),
 ]
-SAID = [
-    "TRANIO :",
-    "I thank you , sir , my lord .",
-    "What say you of the priest ?",
-    "My lord , I pray",
-]
+SAID = ["TRANIO :", "I thank you , sir , my lord .", "What say you of the priest ?", "My lord , I pray"]
 CHUNKS = "He PRP B-NP\nreckons VBZ B-VP\nthe DT B-NP\ndeficit NN I-NP\nwill MD B-VP\nnarrow VB I-VP\n. . O\n\n"
 TREE = (
     "# text = Time flies.\n"
@@ -41,6 +36,7 @@ def furnish(desk: Path) -> None:
         text = "\n".join(SAID[i % len(SAID)] for i in range(lines))
         (desk / f"{name}.txt").write_text(f"{text}\n")
     _write_pairs(desk)
+    _write_paraphrases(desk / "paraphrases")
 
 
 def _write_pairs(desk: Path) -> None:
@@ -54,3 +50,13 @@ def _write_pairs(desk: Path) -> None:
     (desk / "numbers.tsv").write_text(f"source\ttarget\n{numbers}")
     answers = "".join(f"{source},{target}\n" for source, target in pairs(30))
     (desk / "faq.csv").write_text(f"question,answer\n{answers}")
+
+
+def _write_paraphrases(folder: Path) -> None:
+    folder.mkdir()
+    same = [(f"I see {i} of them.", f"There are {i}.", "yes") for i in range(30)]
+    rows = [*same, *((a, same[i - 1][1], "no") for i, (a, _, _) in enumerate(same))]
+    for name in ("train", "valid", "test"):
+        table = "".join("\t".join(row) + "\n" for row in (("first", "second", "label"), *rows))
+        (folder / f"{name}.tsv").write_text(table)
+    (folder / "new.jsonl").write_text('{"first": "I see one.", "second": "There is one."}\n')

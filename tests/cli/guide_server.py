@@ -17,13 +17,13 @@ from pathlib import Path
 
 import torch
 
+import elman.cli.app
 import elman.cli.bench
 import elman.cli.demo
 import elman.cli.train
-import elman.cli.verbs
 import elman.demo
 import elman.inspect.comparison as comparison
-import elman.learning
+import elman.pipeline
 
 # What some calls import later, each for itself.
 for name in ("torch._dynamo", "sacrebleu", "matplotlib.figure", "matplotlib.backends.backend_agg"):
@@ -68,7 +68,7 @@ def answer(caller: socket.socket) -> None:
     make_quick(arguments)
     code = 1
     try:
-        code = elman.cli.verbs.call()
+        code = elman.cli.app.call()
     except SystemExit as end:
         code = end.code
     finally:
@@ -86,7 +86,7 @@ def make_quick(arguments: list[str]) -> None:
     small = {"steps": 3, "memory_updates": 2, "words": 50, "little_updates": 2}
     comparison.Comparison = functools.partial(comparison.Comparison, **small)
     if arguments[1:2] and arguments[1].endswith(".toml"):
-        elman.cli.train.run = lambda recipe, how: None
+        elman.cli.train.run_training = lambda recipe, how: None
         torch.cuda.is_available = lambda: True
 
 

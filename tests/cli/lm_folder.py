@@ -10,8 +10,8 @@ import torch
 
 from elman import artifact
 from elman.cli import main
-from elman.tasks.language_model import LanguageModel, Model
-from elman.tasks.settings import Tokens
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.language_model.task import LanguageModel, LanguageModelConfig
 from tests.tasks.toy_lm import LINES
 
 
@@ -24,8 +24,8 @@ class Done(NamedTuple):
 def store(folder: Path, kind: str = "words") -> LanguageModel:
     """An untrained model with weights that are large enough to have opinions."""
     torch.manual_seed(0)
-    options = Model(hidden=5, embedding=4, layers=1)
-    lm = LanguageModel.fresh(options, Tokens(kind=kind), LINES)
+    options = LanguageModelConfig(hidden=5, embedding=4, layers=1)
+    lm = LanguageModel.from_examples(options, TokenizerConfig(kind=kind), LINES)
     for weight in lm.net.parameters():
         torch.nn.init.normal_(weight)
     lm.net.eval()

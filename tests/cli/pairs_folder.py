@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from elman.learning import train
+from elman.pipeline import train
 
 WORDS = {"one": "eins", "two": "zwei", "red": "rot", "dog": "Hund", "cat": "Katze", "big": "groß"}
 SIZES = {"hidden": 20, "embedding": 20, "layers": 1, "context": "current", "dropout": 0.0}
@@ -29,10 +29,10 @@ def recipe(folder: Path, seed: int = 0, epochs: int = 15, **model: object) -> di
     """What trains such a model."""
     return {
         "task": "seq2seq",
-        "data": {"train": str(folder / "a.tsv"), "valid": str(folder / "b.tsv"), "batch": 128},
+        "data": {"train": str(folder / "a.tsv"), "valid": str(folder / "b.tsv"), "batch_tokens": 128},
         "tokens": {"source": {"kind": "words"}, "target": {"kind": "words"}},
         "model": {**SIZES, **model},
-        "training": {"lr": 0.02, "epochs": epochs, "seed": seed, "average": 0.0},
+        "training": {"lr": 0.02, "epochs": epochs, "seed": seed, "ema_decay": 0.0},
     }
 
 

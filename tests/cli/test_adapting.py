@@ -7,35 +7,16 @@ import sys
 import pytest
 
 from elman.decoding import Beam, Greedy
-from elman.tasks.language.cache import Cache
-from elman.tasks.language.dynamic import Dynamic
-from elman.tasks.writing.completion import complete
-from elman.tasks.writing.following import Following
+from elman.generation import AdaptedLM, Cache, DynamicEval, complete
 from tests.cli.lm_folder import call, store
 from tests.cli.test_complete import Terminal
 
 LINES = ["once up a tide", "a tide , a tide", "Once upon"]
-CACHE = [
-    "--cache",
-    "--set",
-    "cache.window=7",
-    "--set",
-    "cache.theta=0.3",
-    "--set",
-    "cache.share=0.4",
-]
-DYNAMIC = [
-    "--dynamic",
-    "--set",
-    "dynamic.rate=0.01",
-    "--set",
-    "dynamic.warm=1",
-    "--set",
-    "dynamic.steps=3",
-]
+CACHE = ["--cache", "--set", "cache.window=7", "--set", "cache.theta=0.3", "--set", "cache.share=0.4"]
+DYNAMIC = ["--dynamic", "--set", "dynamic.rate=0.01", "--set", "dynamic.warm=1", "--set", "dynamic.steps=3"]
 WAYS = {
     "cache": (CACHE, {"cache": Cache(window=7, theta=0.3, share=0.4)}),
-    "dynamic": (DYNAMIC, {"dynamic": Dynamic(rate=0.01, warm=1, steps=3)}),
+    "dynamic": (DYNAMIC, {"dynamic": DynamicEval(rate=0.01, warm=1, steps=3)}),
 }
 WAYS["both"] = ([*CACHE, *DYNAMIC], WAYS["cache"][1] | WAYS["dynamic"][1])
 
@@ -79,9 +60,7 @@ def test_running_lines_are_scored_as_evaluate_reads_them(elman, model, way, tmp_
     assert elman("score", folder, file, *way[0]).out != scored.out
 
 
-@pytest.mark.parametrize(
-    ("options", "how"), [(["--greedy"], Greedy()), (["--beam", "3"], Beam(width=3))]
-)
+@pytest.mark.parametrize(("options", "how"), [(["--greedy"], Greedy()), (["--beam", "3"], Beam(width=3))])
 def test_texts_are_written_after_the_prompt_was_learnt_or_remembered(
     elman, model, way, options, how, monkeypatch
 ):
@@ -108,7 +87,7 @@ def test_running_lines_are_completed_after_those_before(elman, model, way):
     folder, lm = model
     done = elman("complete", folder, "--running", "-k", "2", *way[0], stdin="\n".join(LINES))
     assert (done.code, done.err) == (0, "")
-    following = Following(lm, **way[1])
+    following = AdaptedLM(lm, **way[1])
     for line, said in zip(LINES, done.out.splitlines(), strict=True):
         found = complete(following, line, 2)
         assert said == "\t".join(f"{one.text} {one.probability:.4f}" for one in found)
@@ -118,11 +97,11 @@ def test_running_lines_are_completed_after_those_before(elman, model, way):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["score", "--set", "cache.window=3"], "--set cache says how, but --cache was not asked"),
+        (["score", "--set", "cache.window=3"], "--set cache needs --cache, too"),
         (["complete", "a", "--cache", "--set", "cache.windw=3"], "did you mean 'window'"),
         (["generate", "--cache", "--set", "cache.share=1"], "cache.share is 1.0; it must be at"),
-        (["generate", "--dynamic"], "--dynamic learns from the prompt, and there is none"),
-        (["complete", "a", "--running"], "--running is for lines; a TEXT stands for itself"),
+        (["generate", "--dynamic"], "--dynamic adapts to the prompt: give a --prompt"),
+        (["complete", "a", "--running"], "--running is for lines of standard input; leave out TEXT"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(elman, model, arguments, said):
@@ -134,8 +113,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(elman, model, arguments, sai
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["score"], ["score", "--running"], ["generate", "--prompt", "a tide"], ["complete", "a tide"]],
+    "arguments", [["score"], ["score", "--running"], ["generate", "--prompt", "a tide"], ["complete", "a tide"]]
 )
 def test_too_little_text_to_learn_from_is_said(elman, model, arguments):
     verb, *rest = arguments
@@ -156,7 +134,7 @@ def test_lines_that_were_typed_are_remembered(tmp_path):
         terminal.press("Once upper\n")
         terminal.wait_for("Once upper\r\n")
     terminal.press("Once up")
-    following = Following(lm, **WAYS["cache"][1])
+    following = AdaptedLM(lm, **WAYS["cache"][1])
     for _ in range(3):
         following.read("Once upper")
     best = complete(following, "Once up")[0]
@@ -173,4 +151,4 @@ def test_while_typing_dynamic_wants_lines_to_learn_from(tmp_path):
     terminal = Terminal("complete", str(tmp_path), "--dynamic")
     assert terminal.process.wait(60) == 1
     said = terminal.process.stderr.read().decode()
-    assert said == "elman: --dynamic learns from the lines before this one; say --running, too\n"
+    assert said == "elman: --dynamic adapts to the lines before this one: add --running\n"

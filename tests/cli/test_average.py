@@ -6,7 +6,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from elman.learning import train
+from elman.pipeline import train
 from tests.cli.lm_folder import call, store
 from tests.cli.pairs_folder import pairs, recipe, write
 
@@ -37,17 +37,13 @@ def elman(made, monkeypatch, capsys):
 def test_the_weights_are_the_mean_and_all_else_is_of_the_first(elman, made):
     done = elman("average", "m", "more", "m", "--out", "mean")
     assert done == (0, "", "model: mean\n")
-    one, other, mean = (
-        load_file(made / name / "model.safetensors") for name in ("m", "more", "mean")
-    )
+    one, other, mean = (load_file(made / name / "model.safetensors") for name in ("m", "more", "mean"))
     assert any(not torch.equal(one[name], other[name]) for name in one)
     for name in one:
         torch.testing.assert_close(mean[name], (2 * one[name] + other[name]) / 3)
     stored = [json.loads((made / name / "config.json").read_text()) for name in ("m", "mean")]
     assert stored[0] == stored[1]
-    assert json.loads((made / "mean" / "metrics.json").read_text()) == {
-        "averaged": ["m", "more", "m"]
-    }
+    assert json.loads((made / "mean" / "metrics.json").read_text()) == {"averaged": ["m", "more", "m"]}
     assert "the mean of those in m, more, m" in (made / "mean" / "README.md").read_text()
     assert elman("inspect", "mean").code == 0
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from elman.cli import main
-from elman.tasks.classifier import Classifier
+from elman.tasks.classifier.task import Classifier
 from tests.tasks.topics import examples, table
 
 QUICK = ["--hidden", "8", "--epochs", "8", "--batch", "64", "--dropout", "0", "--lr", "0.01"]
@@ -66,10 +66,7 @@ def test_training_learns_and_says_results_on_stdout_and_progress_on_stderr(made)
     out, err = json.loads((made / "said.json").read_text())
     scores = dict(line.rsplit(" ", 1) for line in out.splitlines())
     assert float(scores["valid accuracy"]) > 90
-    assert err.splitlines()[-2:] == [
-        "model: m",
-        'next: echo "a text of yours" | elman predict m --top 3',
-    ]
+    assert err.splitlines()[-2:] == ["model: m", 'next: echo "a text of yours" | elman predict m --top 3']
     assert "Warning" not in err
 
 
@@ -139,9 +136,7 @@ def test_predict_json_has_the_probability_of_every_label(elman):
 def test_set_reaches_any_key(elman, made):
     sets = ["model.cell=gru", "training.weight_decay=0", "model.pool=mean"]
     arguments = [part for text in sets for part in ("--set", text)]
-    assert (
-        elman("train", "classifier", "--train", "a.tsv", "--out", "s", *TINY, *arguments).code == 0
-    )
+    assert elman("train", "classifier", "--train", "a.tsv", "--out", "s", *TINY, *arguments).code == 0
     config = json.loads((made / "s" / "config.json").read_text())
     assert (config["model"]["cell"], config["model"]["pool"]) == ("gru", "mean")
     assert config["training"]["weight_decay"] == 0
@@ -185,7 +180,7 @@ def test_ctrl_c_saves_says_how_to_go_on_and_is_exit_code_130(elman, made, monkey
         patch.setattr(Classifier, "loss", loss)
         stopped = elman(*train, "--out", "cut")
     assert (stopped.code, stopped.out) == (130, "")
-    assert stopped.err.endswith("go on with the same command and --resume\n")
+    assert stopped.err.endswith("to resume, run the same command with --resume\n")
     assert elman("predict", "cut").code == 1
     resumed, whole = elman(*train, "--out", "cut", "--resume"), elman(*train, "--out", "whole")
     assert (resumed.code, resumed.out) == (0, whole.out)

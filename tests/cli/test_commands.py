@@ -51,7 +51,7 @@ def test_version():
     ("arguments", "line"),
     [
         (["compare", "lstmm"], "elman: unknown cell 'lstmm'; did you mean 'lstm'?\n"),
-        (["bench", "nothing"], "elman: unknown measurement 'nothing'; there are "),
+        (["bench", "nothing"], "elman: unknown benchmark 'nothing'; there are "),
     ],
 )
 def test_a_wrong_name_is_one_line_on_stderr(arguments, line):

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from elman.tasks.writing.completion import complete
+from elman.generation import complete
 from tests.cli.lm_folder import call, store
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from elman import artifact
 from elman.decoding import Beam, Greedy
-from elman.tasks.writing.generation import Sampling, generate
-from elman.tasks.writing.rules import Rules
+from elman.generation import GenerationConfig, Sampling, generate
 from tests.cli.lm_folder import call, store
 from tests.tasks.topics import fresh
 
@@ -31,15 +30,11 @@ def elman(monkeypatch, capsys):
     ("options", "how", "n"),
     [
         (["--seed", "3"], Sampling(seed=3), 1),
-        (
-            DRAWN.split(),
-            Sampling(temperature=0.7, top_k=4, top_p=0.9, min_p=0.01, seed=2),
-            3,
-        ),
+        (DRAWN.split(), Sampling(temperature=0.7, top_k=4, top_p=0.9, min_p=0.01, seed=2), 3),
         (["--greedy"], Greedy(), 1),
         (
-            ["--beam", "4", "--beam-factor", "20", "--alpha", "0.5", "-n", "2"],
-            Beam(width=4, factor=20, alpha=0.5),
+            ["--beam", "4", "--beam-factor", "20", "--length-penalty", "0.5", "-n", "2"],
+            Beam(width=4, factor=20, length_penalty=0.5),
             2,
         ),
         (["--beam", "4", "--keep-width"], Beam(width=4, narrow=False), 1),
@@ -57,8 +52,8 @@ def test_options_say_within_which_rules(elman, model):
     folder, lm = model
     said = "--max-tokens 9 --min-tokens 5 --no-repeat 2 --ban tide --ban a --stop up"
     done = elman("generate", folder, "--greedy", *said.split())
-    rules = Rules(max_tokens=9, min_tokens=5, no_repeat=2, banned=("tide", "a"), stop=("up",))
-    assert done.out == generate(lm, how=Greedy(), rules=rules)[0].text + "\n"
+    rules = GenerationConfig(max_tokens=9, min_tokens=5, no_repeat=2, banned=("tide", "a"), stop=("up",))
+    assert done.out == generate(lm, strategy=Greedy(), config=rules)[0].text + "\n"
     assert elman("generate", folder, "--max-seconds", "0").out.count(" ") == 0
 
 
@@ -90,9 +85,9 @@ def test_one_text_comes_piece_by_piece_on_a_terminal(elman, model, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ("--greedy --beam 3", "--greedy, --sample and --beam are three ways to write; choose one"),
+        ("--greedy --beam 3", "--greedy, --sample and --beam exclude each other: choose one"),
         ("--greedy --top-k 3", "--top-k is for sampling, not for --greedy or --beam"),
-        ("--trace", "--beam-factor, --keep-width, --alpha and --trace are for --beam K"),
+        ("--trace", "--beam-factor, --keep-width, --length-penalty and --trace are for --beam K"),
         ("--beam 2 -n 3", "n_best is 3; it must be from 1 to the width, 2"),
         ("--temperature 0", "temperature is 0.0; it must be above 0; Greedy() is what it tends to"),
     ],
@@ -105,7 +100,7 @@ def test_contradictions_are_one_line(elman, model, options, line):
 @pytest.mark.parametrize("verb", ["generate", "complete", "score"])
 def test_a_folder_of_another_task_is_refused(elman, verb, tmp_path):
     classifier = fresh()
-    config = {"task": "classifier", "data": {}, "model": asdict(classifier.model)}
+    config = {"task": "classifier", "data": {}, "model": asdict(classifier.config)}
     artifact.save(classifier, tmp_path, config=config, metrics={}, card="")
     line = f"elman: {tmp_path} holds a classifier: elman predict uses it\n"
     assert elman(verb, str(tmp_path)) == (1, "", line)

@@ -22,9 +22,7 @@ def shell() -> Iterator[Shell]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if shell_blocks(page)], ids=lambda page: page.name
-)
+@pytest.mark.parametrize("page", [page for page in PAGES if shell_blocks(page)], ids=lambda page: page.name)
 def test_every_command_does_what_the_page_says(page: Path, shell: Shell, tmp_path: Path):
     furnish(tmp_path)
     if page.name in BEFORE:

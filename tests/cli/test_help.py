@@ -5,7 +5,7 @@ import re
 import click
 import pytest
 
-from elman.cli.verbs import elman as verbs
+from elman.cli.app import elman as verbs
 from tests.cli.typed import commands, parse
 
 

@@ -10,10 +10,10 @@ import click
 import pytest
 
 from elman.errors import ElmanError
+from elman.tasks.registry import TASKS
 from tests.cli.typed import ROOT, commands, parse
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-TASKS = ["classifier", "tagger", "lm", "seq2seq"]
 READING = ["evaluate m f", "predict m", "translate m", "generate m", "complete m", "score m"]
 TRAINING = [f"train {task} --train f --out m" for task in TASKS]
 TRAINING += [f"{place} --vectors f" for place in TRAINING]

@@ -7,10 +7,10 @@ from dataclasses import asdict
 import pytest
 
 from elman import artifact
-from elman.cells import parameter_count
-from elman.inspect.readers import read_text
+from elman.cells import count_parameters
+from elman.inspect.text_explanation import explain
 from elman.training.events import Evaluation, Update
-from elman.training.log import Log
+from elman.training.metrics_log import MetricsLog
 from tests.cli.lm_folder import call
 from tests.inspect.models import SENTENCE, TEXT, classifier, lm, tagger
 
@@ -30,12 +30,12 @@ def stored(request, tmp_path_factory):
     config = {
         "task": request.param,
         "data": {"train": "some.file"},
-        "model": asdict(model.model),
+        "model": asdict(model.config),
         "training": {"lr": 0.25, "patience": 0},
     }
     metrics = {"valid": {model.metric: 71.5}, "updates": 1234, "stopped": "patience"}
     artifact.save(model, folder, config=config, metrics=metrics, card="")
-    log = Log(folder / "metrics.jsonl")
+    log = MetricsLog(folder / "metrics.jsonl")
     for number in (1, 2):
         log.show(Update(number, number, 0.5, 1.0 / number, 0.1, 1.0, 1.0))
         log.show(Evaluation(number, {model.metric: 71.5}, model.metric, number == 1))
@@ -52,7 +52,7 @@ def test_a_model_is_told_with_its_layers_formulas_training_and_scores(elman, sto
     folder, model, _ = stored
     done = elman("inspect", folder)
     assert (done.code, done.err) == (0, "")
-    assert f"{parameter_count(model.net):,}" in done.out
+    assert f"{count_parameters(model.net):,}" in done.out
     assert "c' = f ⊙ c + i ⊙ z" in done.out
     assert "trained on some.file: updates 1,234, stopped patience, epochs 2" in done.out
     assert "best after update 1, in epoch 1" in done.out
@@ -64,7 +64,7 @@ def test_of_a_text_every_token_is_shown_with_its_share(elman, stored):
     folder, model, text = stored
     done = elman("inspect", folder, "--text", text)
     assert (done.code, done.err) == (0, "")
-    reading = read_text(model, text)
+    reading = explain(model, text)
     lines = done.out.splitlines()
     for s in reading.saliency:
         pairs = zip(reading.tokens, s.shares, strict=True)
@@ -79,7 +79,7 @@ def test_json_is_one_object_with_the_numbers_and_nothing_else(elman, stored):
     folder, model, text = stored
     done = elman("inspect", folder, "--text", text, "--json")
     assert (done.code, done.err) == (0, "")
-    found, reading = json.loads(done.out), read_text(model, text)
+    found, reading = json.loads(done.out), explain(model, text)
     assert found["parameters"] == sum(layer["parameters"] for layer in found["layers"])
     assert found["training"]["best"]["update"] == 1
     told = found["text"]
@@ -97,7 +97,7 @@ def test_pictures_are_drawn_where_they_are_asked_for(elman, stored, tmp_path):
     done = elman("inspect", folder, "--text", text, "--out", tmp_path / "a" / "b", "--json")
     assert done.code == 0
     json.loads(done.out)
-    reading = read_text(model, text)
+    reading = explain(model, text)
     expected = {"learning_curve", "saliency"}
     expected |= {f"gates-{g.layer}-{g.direction}" for g in reading.gates}
     expected |= {"attention"} if reading.attention is not None else set()
@@ -108,9 +108,7 @@ def test_pictures_are_drawn_where_they_are_asked_for(elman, stored, tmp_path):
     assert all(str(path) in done.err for path in drawn)
 
 
-def test_tokens_are_coloured_on_a_terminal_unless_colours_are_not_wanted(
-    elman, stored, monkeypatch
-):
+def test_tokens_are_coloured_on_a_terminal_unless_colours_are_not_wanted(elman, stored, monkeypatch):
     folder, _, text = stored
     monkeypatch.setattr(sys.stdout.__class__, "isatty", lambda self: True, raising=False)
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -129,10 +127,7 @@ def test_a_folder_without_its_log_has_no_learning_curve(elman, stored, tmp_path)
         if path.name != "metrics.jsonl":
             (copied / path.name).write_bytes(path.read_bytes())
     done = elman("inspect", copied, "--out", tmp_path)
-    assert (done.code, done.err) == (
-        0,
-        "no learning curve: the folder has no log of its training\n",
-    )
+    assert (done.code, done.err) == (0, "no learning curve: the folder has no log of its training\n")
     assert "best after" not in done.out
 
 
@@ -152,9 +147,17 @@ def test_a_missing_folder_is_one_line(elman, tmp_path):
     assert done == (1, "", f"elman: {tmp_path / 'none'}: there is no such folder\n")
 
 
-def test_without_matplotlib_nothing_is_said_but_what_to_install(
-    elman, stored, tmp_path, monkeypatch
-):
+def test_without_matplotlib_nothing_is_said_but_what_to_install(elman, stored, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     line = "elman: pictures need matplotlib: pip install 'elman[plot]', or ask for no picture\n"
     assert elman("inspect", stored[0], "--out", tmp_path, "--json") == (1, "", line)
+
+
+def test_executors_are_told_as_a_table_and_as_numbers(elman, stored):
+    folder = stored[0]
+    lines = elman("inspect", folder, "--executors").out.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("executors on the CPU"))
+    assert lines[first + 1].split()[:4] == ["layer", "cell", "mode", "executor"]
+    found = json.loads(elman("inspect", folder, "--executors", "--json").out)["executors"]
+    assert len(found) == len(lines) - first - 2
+    assert {one["executor"] for one in found} <= {"torch", "codegen", "loop", "step by step"}

@@ -11,12 +11,12 @@ from tests.cli.lm_folder import call, store
 # The command, in which a verb imports a module.
 IMPORTING = """
 import sys
-import elman.cli, elman.cli.verbs
+import elman.cli, elman.cli.app
 def call():
     import swallowing
     print("went on")
     return 0
-elman.cli.verbs.call = call
+elman.cli.app.call = call
 elman.cli.main()
 """
 # Ctrl-C is pressed while the module is imported, and gets lost there.
@@ -52,9 +52,7 @@ def test_a_warning_is_a_line_without_code(tmp_path: Path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     store(tmp_path / "m")
     out = tmp_path / "pictures"
-    done = call(
-        monkeypatch, capsys, "inspect", str(tmp_path / "m"), "--text", "界", "--out", str(out)
-    )
+    done = call(monkeypatch, capsys, "inspect", str(tmp_path / "m"), "--text", "界", "--out", str(out))
     assert done.code == 0
     assert f"{out}/surprise.png: boxes stand for signs that the font does not have\n" in done.err
     assert ".py" not in done.err

@@ -26,9 +26,7 @@ def folder(tmp_path_factory) -> Path:
     return folder
 
 
-def elman(
-    folder: Path, *arguments: str, before: tuple[str, ...] = ()
-) -> subprocess.CompletedProcess:
+def elman(folder: Path, *arguments: str, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(folder / "home")}
     return subprocess.run(
         [sys.executable, "-m", *before, "elman", *arguments],
@@ -60,7 +58,7 @@ def test_a_cache_and_dynamic_evaluation_are_options(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--set", "cache.window=3"], "--cache was not asked for"),
+        (["--set", "cache.window=3"], "--set cache needs --cache, too"),
         (["--cache", "--set", "cache.windw=3"], "did you mean 'window'"),
         (["--cache", "--set", "cache.share=2"], "cache.share is 2.0"),
         (["--column", "1"], "--column is not for a lm"),
@@ -82,7 +80,7 @@ def test_encoded_text_lies_in_the_cache_folder_and_not_in_the_model(folder: Path
 def test_two_processes_train_the_model_that_one_does(folder: Path) -> None:
     """Five streams: of unequal shares, and each process carries the states of its own."""
     base = ["train", "lm", "--train", "a.txt", "--valid", "b.txt", "--epochs", "2", "--batch", "5"]
-    base += ["--steps", "7", *QUICK]
+    base += ["--bptt", "7", *QUICK]
     alone = elman(folder, *base, "--out", "one")
     assert alone.returncode == 0, alone.stderr
     run = ("torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m")
@@ -91,8 +89,5 @@ def test_two_processes_train_the_model_that_one_does(folder: Path) -> None:
     one, two = (load_file(folder / name / "model.safetensors") for name in ("one", "two"))
     for name, value in one.items():
         torch.testing.assert_close(two[name], value, rtol=0, atol=2e-3)
-    carried = [
-        load_file(folder / name / "checkpoint.safetensors")["carried/bytes"]
-        for name in ("one", "two")
-    ]
+    carried = [load_file(folder / name / "checkpoint.safetensors")["carried/bytes"] for name in ("one", "two")]
     assert carried[0].shape == carried[1].shape

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from elman.tasks.writing.scoring import score
+from elman.generation import score
 from tests.cli.lm_folder import call, store
 
 TEXTS = ["Once upon a time", "", "tide unheard-of"]
@@ -46,9 +46,7 @@ def test_by_token_prints_the_surprise_of_each(elman, model):
     assert done.out == "\t".join(f"{token} {-nats:.2f}" for token, nats in pairs) + "\n"
 
 
-def test_by_token_is_coloured_on_a_terminal_unless_colours_are_not_wanted(
-    elman, model, monkeypatch
-):
+def test_by_token_is_coloured_on_a_terminal_unless_colours_are_not_wanted(elman, model, monkeypatch):
     monkeypatch.setattr(sys.stdout.__class__, "isatty", lambda self: True, raising=False)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")

@@ -7,8 +7,9 @@ import pytest
 from safetensors.numpy import load_file
 
 import elman as package
-from elman.cli.flags import _spread
-from elman.cli.streaming import chunks
+from elman.cli.model_args import chunks
+from elman.cli.recipe_flags import _repeat_option
+from elman.tasks.seq2seq.search import DecodingConfig
 from tests.cli.lm_folder import call, store
 from tests.cli.pairs_folder import make, pairs
 
@@ -64,12 +65,10 @@ def test_the_words_after_an_option_belong_to_it_up_to_the_next_option():
     several = {"--train", "--valid"}
 
     def spread(text):
-        return " ".join(_spread(text.split(), several))
+        return " ".join(_repeat_option(text.split(), several))
 
     assert spread("--train a b --hidden 5") == "--train a --train b --hidden 5"
-    assert (
-        spread("--valid a b c --train=d e") == "--valid a --valid b --valid c --train=d --train e"
-    )
+    assert spread("--valid a b c --train=d e") == "--valid a --valid b --valid c --train=d --train e"
     assert spread("--set k=v --train - b -h") == "--set k=v --train - --train b -h"
     assert spread("x --hidden 5 y") == "x --hidden 5 y"
 
@@ -93,8 +92,8 @@ def test_evaluate_has_the_scores_of_the_model_signed_by_sacrebleu(elman, made, m
     assert (done.code, done.err, done.out.count("\n")) == (0, "", 1)
     found = json.loads(done.out)
     signature = found.pop("signature")
-    examples = [package.tasks.seq2seq.Example(s, (t,)) for s, t in pairs(40, seed=1)]
-    assert found == pytest.approx(model.evaluate(model.encode(examples)), abs=1e-6)
+    examples = [package.tasks.seq2seq.task.Seq2SeqExample(s, (t,)) for s, t in pairs(40, seed=1)]
+    assert found == pytest.approx(model.evaluate_dataset(model.encode(examples)), abs=1e-6)
     assert {"bleu", "chrf", "exact", "edit_rate", "examples"} <= found.keys()
     assert found["exact"] > 80
     assert signature["bleu"].startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
@@ -115,11 +114,13 @@ def test_any_of_several_references_may_be_the_right_one(elman, made):
 
 
 def test_how_to_search_is_an_option_of_evaluate(elman, made, model):
-    greedy = model.translate([s for s, _ in pairs(40, seed=1)], beam=1, alpha=0.0)
+    greedy = model.translate(
+        [s for s, _ in pairs(40, seed=1)], beam=1, config=DecodingConfig(length_penalty=0.0)
+    )
     (made / "greedy.de").write_text("".join(f"{text}\n" for text in greedy))
-    done = elman("evaluate", "m", "b.en", "greedy.de", "--beam", "1", "--alpha", "0", "--json")
+    done = elman("evaluate", "m", "b.en", "greedy.de", "--beam", "1", "--length-penalty", "0", "--json")
     assert json.loads(done.out)["exact"] == 100
-    short = json.loads(elman("evaluate", "m", "b.tsv", "--longest", "1", "--json").out)
+    short = json.loads(elman("evaluate", "m", "b.tsv", "--max-tokens", "1", "--json").out)
     assert short["exact"] < 50
 
 
@@ -193,7 +194,7 @@ def test_the_best_answers_stand_on_one_line_with_their_scores(elman, model, opti
 
 
 def test_json_has_every_answer_with_its_score_tokens_and_their_log_probs(elman):
-    done = elman("translate", "m", "--json", "--n-best", "3", "--alpha", "0", stdin="red dog\n\n")
+    done = elman("translate", "m", "--json", "--n-best", "3", "--length-penalty", "0", stdin="red dog\n\n")
     first, blank = map(json.loads, done.out.splitlines())
     assert first["text"] == "red dog"
     assert first["answers"][0]["text"] == "rot Hund"
@@ -206,7 +207,7 @@ def test_json_has_every_answer_with_its_score_tokens_and_their_log_probs(elman):
 
 def test_an_answer_ends_at_a_string_that_was_said(elman):
     assert elman("translate", "m", "--stop", "rot", stdin="big red dog cat\n").out == "groß \n"
-    assert elman("translate", "m", "--longest", "1", stdin="big red dog\n").out == "groß\n"
+    assert elman("translate", "m", "--max-tokens", "1", stdin="big red dog\n").out == "groß\n"
 
 
 def test_attention_is_drawn_for_every_line_that_is_not_blank(elman, made):
@@ -267,8 +268,8 @@ def test_of_several_models_the_mean_of_their_attention_is_shown(elman, model, ma
         (["translate", "m", "empty.txt"], "empty.txt: the file is empty"),
         (["translate", "m", "b.en", "--with", "joint"], "must have the same tokens"),
         (["translate", "m", "b.en", "--n-best", "4", "--beam", "2"], "n_best is 4"),
-        (["translate", "m", "b.en", "--alpha", "-1"], "alpha is -1"),
-        (["translate", "m", "b.en", "--longest", "0"], "longest is 0"),
+        (["translate", "m", "b.en", "--length-penalty", "-1"], "length_penalty is -1"),
+        (["translate", "m", "b.en", "--max-tokens", "0"], "max_tokens is 0"),
         (["translate", "m", "b.en", "--attention", "no/such/a.png"], "cannot be written"),
         (["translate", "plain", "b.en", "--show-attention"], "there is no attention to show"),
         (["predict", "m", "b.en", "--format", "raw"], "--format is for taggers"),
@@ -281,12 +282,7 @@ def test_a_mistake_is_one_line_on_stderr_and_exit_code_1(elman, made, arguments,
     (made / "short.de").write_text("".join(targets[:-1]))
     (made / "hole.de").write_text("".join([targets[0], "\n", *targets[2:]]))
     if arguments[1] == "plain" and not (made / "plain").exists():
-        assert (
-            elman(
-                *TRAIN[:2], "--train", "b.tsv", "--out", "plain", *SMALL, "--context", "first"
-            ).code
-            == 0
-        )
+        assert elman(*TRAIN[:2], "--train", "b.tsv", "--out", "plain", *SMALL, "--context", "first").code == 0
     if "joint" in arguments and not (made / "joint").exists():
         assert elman(*TRAIN[:2], "--train", "b.tsv", "--out", "joint", *SMALL, "--joint").code == 0
     done = elman(*arguments)
@@ -301,7 +297,7 @@ def test_a_mistake_is_one_line_on_stderr_and_exit_code_1(elman, made, arguments,
     "arguments",
     [
         ["predict", "c", "--beam", "2"],
-        ["predict", "c", "--alpha", "0"],
+        ["predict", "c", "--length-penalty", "0"],
         ["predict", "c", "--with", "m"],
         ["predict", "c", "--attention", "a.png"],
         ["evaluate", "c", "c.tsv", "--beam-factor", "3"],
@@ -315,9 +311,7 @@ def test_what_writes_is_not_for_what_labels(elman, made, arguments):
     done = elman(*arguments, stdin="a\n")
     assert (done.code, done.out) == (1, "")
     assert done.err == f"elman: {arguments[-2]} is for seq2seq models, not for a classifier\n"
-    assert elman("translate", "c", stdin="a\n").err == (
-        "elman: c holds a classifier: elman predict uses it\n"
-    )
+    assert elman("translate", "c", stdin="a\n").err == ("elman: c holds a classifier: elman predict uses it\n")
     assert elman("predict", "c", "--top", "2", stdin="a\n").code == 0
 
 
@@ -367,5 +361,5 @@ def test_inspect_shows_what_every_token_of_the_answer_rests_on(elman, made):
     drawn = {path.stem for path in (made / "pictures").iterdir()}
     assert drawn >= {"attention", "saliency", "surprise", "gates-1-ahead", "gates-1-back"}
     lines = elman("inspect", "m", "--text", "red dog").out.splitlines()
-    at = lines.index("attention: where the model looked most for each token of its answer")
+    at = lines.index("attention: where the model looked most for each token")
     assert lines[at + 1].split()[:3] == ["rot", "←", "red"]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from elman.cli import main
-from elman.text.spans import spans
+from elman.text.spans import tags_to_spans
 from tests.tasks.names import conll, conllu, examples
 
 QUICK = ["--hidden", "16", "--epochs", "15", "--batch", "64", "--dropout", "0", "--lr", "0.02"]
@@ -37,18 +37,7 @@ def made(tmp_path_factory) -> Path:
     for model, kind, more in (("m", "conll", []), ("u", "conllu", ["--column", "upos,xpos"])):
         files = ["--train", f"a.{kind}", "--valid", f"b.{kind}"]
         done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "elman",
-                "train",
-                "tagger",
-                *files,
-                "--out",
-                model,
-                *QUICK,
-                *more,
-            ],
+            [sys.executable, "-m", "elman", "train", "tagger", *files, "--out", model, *QUICK, *more],
             cwd=folder,
             capture_output=True,
             text=True,
@@ -84,8 +73,7 @@ SOME = examples(8, seed=5, columns=("pos", "ner"))
 
 
 @pytest.mark.parametrize(
-    ("model", "scores"),
-    [("m", ["f1", "precision", "recall", "accuracy"]), ("u", ["accuracy", "xpos_f1"])],
+    ("model", "scores"), [("m", ["f1", "precision", "recall", "accuracy"]), ("u", ["accuracy", "xpos_f1"])]
 )
 def test_training_learns_and_says_results_on_stdout_and_progress_on_stderr(made, model, scores):
     out, err = json.loads((made / f"{model}.json").read_text())
@@ -110,7 +98,7 @@ def test_evaluate_prints_scores_and_each_kind_of_span(elman):
     assert "sentences 30" in done.lines
     at = done.lines.index("column 3")
     assert done.lines[at + 1].split() == ["label", "precision", "recall", "F1", "spans"]
-    gold = [span.label for e in examples(30, 1) for span in spans(e.tags[0])]
+    gold = [span.label for e in examples(30, 1) for span in tags_to_spans(e.tags[0])]
     counts = {line.split()[0]: int(line.split()[-1]) for line in done.lines[at + 2 :]}
     assert counts == {label: gold.count(label) for label in ("LOC", "PER")}
 
@@ -193,10 +181,7 @@ def test_predict_json_has_confidences_spans_and_the_n_best(elman):
 
 def rows(*words: str, end: str = "\n") -> str:
     """CoNLL-U without tags."""
-    made = [
-        [str(i), word, "l", "_", "_", "F=1", "0", "root", "_", "_"]
-        for i, word in enumerate(words, 1)
-    ]
+    made = [[str(i), word, "l", "_", "_", "F=1", "0", "root", "_", "_"] for i, word in enumerate(words, 1)]
     return "".join("\t".join(cells) + end for cells in made)
 
 
@@ -258,9 +243,7 @@ def test_other_encodings_come_out_as_they_went_in(elman, made):
 
 def test_columns_are_filled_and_added(elman, made):
     (made / "words.conll").write_text("Ann\nSmith\nsaw\n\nYork\n")
-    assert elman("predict", "m", "words.conll").out == (
-        b"Ann B-PER\nSmith I-PER\nsaw O\n\nYork B-LOC\n"
-    )
+    assert elman("predict", "m", "words.conll").out == (b"Ann B-PER\nSmith I-PER\nsaw O\n\nYork B-LOC\n")
     (made / "tabs.txt").write_text("Ann\tx y\tO\n\n")
     done = elman("predict", "m", "tabs.txt", "--format", "columns")
     assert done.out == b"Ann\tx y\tB-PER\n\n"
@@ -270,9 +253,7 @@ def test_columns_are_filled_and_added(elman, made):
 
 def test_files_of_columns_print_lines_where_json_or_top_is_asked(elman):
     done = elman("predict", "u", "b.conllu", "--json")
-    assert [json.loads(line)["words"] for line in done.lines] == [
-        list(e.words) for e in examples(30, 1)
-    ]
+    assert [json.loads(line)["words"] for line in done.lines] == [list(e.words) for e in examples(30, 1)]
     assert len(elman("predict", "m", "b.conll", "--top", "2").lines) == 30
 
 
@@ -281,8 +262,7 @@ def test_words_and_tags_in_two_files(elman, made):
     (made / "seq.in").write_text("".join(" ".join(e.words) + "\n" for e in some))
     (made / "seq.out").write_text("".join(" ".join(e.tags[0]) + "\n" for e in some))
     (made / "two.toml").write_text(
-        "task = 'tagger'\n[data]\ntrain = ['seq.in', 'seq.out']\n[model]\nhidden = 4\n"
-        "[training]\nepochs = 1\n"
+        "task = 'tagger'\n[data]\ntrain = ['seq.in', 'seq.out']\n[model]\nhidden = 4\n[training]\nepochs = 1\n"
     )
     assert elman("train", "two.toml", "--out", "two").code == 0
     done = elman("evaluate", "two", "seq.in", "seq.out", "--json")

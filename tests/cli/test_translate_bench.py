@@ -16,7 +16,7 @@ sys.path.append(str(BENCH))
 
 from translators import Burst, Translations  # noqa: E402
 from translators.corpus import Corpus, pairs_of, split, tatoeba  # noqa: E402
-from translators.results import Measured, row  # noqa: E402
+from translators.results import Measurements, row  # noqa: E402
 
 PAIRS = [
     (f"{one} {other} it", f"{un} le {autre} bien !")
@@ -74,7 +74,7 @@ def test_right_answers_in_subwords_have_a_bleu_of_100(data):
 def test_a_ratio_is_the_median_over_rounds_the_first_burst_left_out(data):
     path = data / "tatoeba-en-fr" / "fra.txt.gz"
     corpus: Corpus = tatoeba(path, pairs=12, held=4, subwords=280)
-    slow, fast = Measured(7), Measured(8)
+    slow, fast = Measurements(7), Measurements(8)
     for system, tokens in ((slow, [9, 1, 2, 100]), (fast, [1, 2, 6, 400])):
         system.bursts.extend(Burst(0.5, 1, n) for n in tokens)
     slow.answers.append(Translations(2.0, [""] * 4))

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import elman.cli.train
-from elman.cli.verbs import elman as verbs
+from elman.cli.app import elman as verbs
 
 ROOT = Path(__file__).parents[2]
 RECIPE = "recipes/trec.toml"
@@ -33,7 +33,7 @@ def parse(line: str) -> None:
     (words,) = (shlex.split(part)[1:] for part in parts if part.startswith("elman "))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)  # where the recipes are
-        patch.setattr(elman.cli.train, "run", lambda recipe, how: None)
+        patch.setattr(elman.cli.train, "run_training", lambda recipe, how: None)
         patch.setattr(torch.cuda, "is_available", lambda: True)
         for name, command in commands():
             if not name.startswith("train"):

@@ -66,17 +66,17 @@ def outcomes(size: int, limit: int) -> Iterator[tuple[int, ...]]:
             yield from ((*head, token) for token in last)
 
 
-def ranked(model: Table, limit: int, alpha: float) -> list[tuple[float, tuple[int, ...]]]:
+def ranked(model: Table, limit: int, length_penalty: float) -> list[tuple[float, tuple[int, ...]]]:
     """All outcomes of the first sentence, best first, by log p / length^α."""
     scored = (
-        (sum(model.log_probs(0, tokens)) / len(tokens) ** alpha, tokens)
+        (sum(model.log_probs(0, tokens)) / len(tokens) ** length_penalty, tokens)
         for tokens in outcomes(model.size, limit)
     )
     return sorted(scored, key=lambda pair: (-pair[0], pair[1]))
 
 
 def plain_beam(
-    model: Table, limit: int, width: int, factor: float, narrow: bool, alpha: float
+    model: Table, limit: int, width: int, factor: float, narrow: bool, length_penalty: float
 ) -> list[tuple[float, tuple[int, ...]]]:
     """Beam search as the lectures say it, with lists; it never ends early."""
     live, places, completed = [((), 0.0)], width, []
@@ -91,7 +91,7 @@ def plain_beam(
         near = [h for h in grown if math.exp(h[1]) * factor >= math.exp(grown[0][1])]
         kept = (near or grown[:1])[:places]
         ended = [h for h in kept if h[0][-1] == END or length == limit]
-        completed += [(score / length**alpha, tokens) for tokens, score in ended]
+        completed += [(score / length**length_penalty, tokens) for tokens, score in ended]
         live = [h for h in kept if h not in ended]
         places -= len(ended) if narrow else 0
         if not live:

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from elman.decoding import (
     AtTokens,
-    Banned,
+    BannedTokens,
     Beam,
-    Forced,
+    ForcedPrefix,
     Greedy,
+    History,
     MinLength,
-    NoRepeat,
-    Prefix,
+    NoRepeatNgram,
     Sample,
-    Written,
+    TeacherForcing,
     rollout,
 )
 from elman.errors import ConfigError, ModelError
@@ -54,7 +54,7 @@ def test_no_row_ends_before_the_minimum_length(seed, length):
 @given(seed=seeds, n=st.integers(1, 3))
 def test_no_n_gram_is_written_twice(seed, n):
     limit = 4 if n == 1 else 8
-    for row in itertools.chain(*written_under([NoRepeat(n)], seed, limit)):
+    for row in itertools.chain(*written_under([NoRepeatNgram(n)], seed, limit)):
         grams = [tuple(row[i : i + n]) for i in range(len(row) - n + 1)]
         assert len(set(grams)) == len(grams)
 
@@ -62,24 +62,24 @@ def test_no_n_gram_is_written_twice(seed, n):
 @given(seed=seeds)
 def test_banned_sequences_are_not_written(seed):
     sequences = ((3,), (2, 2), (0, 4, 0))
-    for row in itertools.chain(*written_under([Banned(sequences)], seed)):
+    for row in itertools.chain(*written_under([BannedTokens(sequences)], seed)):
         assert not any(holds(row, sequence) for sequence in sequences)
 
 
 @given(seed=seeds)
 def test_each_sentence_begins_with_its_prefix(seed):
     prefixes = torch.tensor([[3, 3, 2], [4, -1, -1], [-1, 0, -1]])
-    first, second, third = written_under([Prefix(prefixes), MinLength(2, (END,))], seed)
+    first, second, third = written_under([ForcedPrefix(prefixes), MinLength(2, (END,))], seed)
     assert all(row[:3] == [3, 3, 2] for row in first)
     assert all(row[0] == 4 for row in second)
     assert all(row[1] == 0 for row in third)
 
 
-@given(seed=seeds, alpha=st.sampled_from([0.0, 1.0]))
-def test_a_full_beam_finds_the_best_sequence_that_obeys_at_the_models_own_score(seed, alpha):
+@given(seed=seeds, length_penalty=st.sampled_from([0.0, 1.0]))
+def test_a_full_beam_finds_the_best_sequence_that_obeys_at_the_models_own_score(seed, length_penalty):
     model = table(seed)
-    constraints = [MinLength(1, (END,)), NoRepeat(2), Banned(((3, 2),))]
-    [[found]] = Beam(width=256, alpha=alpha)(
+    constraints = [MinLength(1, (END,)), NoRepeatNgram(2), BannedTokens(((3, 2),))]
+    [[found]] = Beam(width=256, length_penalty=length_penalty)(
         model.step, model.state, start=model.start, stop=STOP, limit=4, constraints=constraints
     )
 
@@ -89,7 +89,7 @@ def test_a_full_beam_finds_the_best_sequence_that_obeys_at_the_models_own_score(
 
     best = max(
         (row for row in outcomes(4, 4) if obeys(row)),
-        key=lambda row: sum(model.log_probs(0, row)) / len(row) ** alpha,
+        key=lambda row: sum(model.log_probs(0, row)) / len(row) ** length_penalty,
     )
     assert tuple(found.tokens) == best
     assert found.log_probs == pytest.approx(model.log_probs(0, best))
@@ -100,7 +100,7 @@ def test_no_repeat_forbids_exactly_what_would_repeat(seed, data):
     n = data.draw(st.integers(1, 3))
     row = data.draw(st.lists(st.integers(0, 3), max_size=7))
     tokens = torch.tensor([row], dtype=torch.long).view(1, -1)
-    left = NoRepeat(n)(Written(tokens, torch.zeros(1, dtype=torch.long)), torch.zeros(1, 4))
+    left = NoRepeatNgram(n)(History(tokens, torch.zeros(1, dtype=torch.long)), torch.zeros(1, 4))
     for token in range(4):
         gram = tuple([*row, token][-n:])
         assert (left[0, token] == -math.inf) == (len(gram) == n and holds(row, gram))
@@ -110,7 +110,7 @@ def test_a_position_where_everything_is_forbidden_is_named():
     model = table(0, size=4)
     arguments = {"start": model.start, "stop": AtTokens(()), "limit": 6}
     with pytest.raises(ModelError, match=r"row 0, position 4"):
-        rollout(model.step, model.state, Greedy(), constraints=[NoRepeat(1)], **arguments)
+        rollout(model.step, model.state, Greedy(), constraints=[NoRepeatNgram(1)], **arguments)
 
 
 def test_a_policy_that_insists_on_what_is_forbidden_is_told():
@@ -119,25 +119,23 @@ def test_a_policy_that_insists_on_what_is_forbidden_is_told():
         rollout(
             model.step,
             model.state,
-            Forced(torch.tensor([[2, 3, 2]])),
+            TeacherForcing(torch.tensor([[2, 3, 2]])),
             start=model.start,
             stop=STOP,
             limit=3,
-            constraints=[Banned(((3,),))],
+            constraints=[BannedTokens(((3,),))],
         )
 
 
 def test_a_beam_that_may_write_nothing_says_so():
     model = table(0, size=4)
-    everything = Banned(((0,), (1,), (2,), (3,)))
+    everything = BannedTokens(((0,), (1,), (2,), (3,)))
     with pytest.raises(ModelError, match=r"row 0.*constraints forbid"):
-        Beam()(
-            model.step, model.state, start=model.start, stop=STOP, limit=3, constraints=[everything]
-        )
+        Beam()(model.step, model.state, start=model.start, stop=STOP, limit=3, constraints=[everything])
 
 
 def test_impossible_settings_are_refused():
     with pytest.raises(ConfigError, match="at least 1"):
-        NoRepeat(0)
+        NoRepeatNgram(0)
     with pytest.raises(ConfigError, match="empty"):
-        Banned(((),))
+        BannedTokens(((),))

@@ -9,11 +9,10 @@ from elman.decoding import (
     PADDING,
     AtLengths,
     AtTokens,
-    Forced,
     Greedy,
-    Mixed,
     Sample,
-    Switch,
+    ScheduledSampling,
+    TeacherForcing,
     rollout,
     unroll,
 )
@@ -61,7 +60,7 @@ def test_log_probabilities_are_those_of_the_model(seed, sentences):
 def test_the_probabilities_of_everything_that_can_be_written_sum_to_one():
     model = table(2, size=3)
     total = sum(
-        rolled(model, Forced(torch.tensor([tokens])), limit=len(tokens)).log_probs.sum().exp()
+        rolled(model, TeacherForcing(torch.tensor([tokens])), limit=len(tokens)).log_probs.sum().exp()
         for tokens in outcomes(3, 4)
     )
     torch.testing.assert_close(total, torch.tensor(1.0).double())
@@ -78,7 +77,7 @@ def test_finished_rows_read_padding_and_keep_their_state():
     result = rollout(
         step,
         State(h=torch.zeros(2, 1)),
-        Forced(targets),
+        TeacherForcing(targets),
         start=torch.tensor([2, 2]),
         stop=STOP,
         limit=4,
@@ -93,9 +92,7 @@ def test_the_last_state_goes_on_where_a_longer_rollout_would_be(seed):
     never = AtTokens(())
     whole = rolled(model, Greedy(), limit=7, stop=never)
     first = rolled(model, Greedy(), limit=3, stop=never)
-    rest = rollout(
-        model.step, first.state, Greedy(), start=first.tokens[:, -1], stop=never, limit=4
-    )
+    rest = rollout(model.step, first.state, Greedy(), start=first.tokens[:, -1], stop=never, limit=4)
     assert torch.cat([first.tokens, rest.tokens], 1).tolist() == whole.tokens.tolist()
 
 
@@ -108,7 +105,7 @@ def test_a_rollout_ends_once_all_rows_have():
         return model.step(state, tokens)
 
     targets = torch.tensor([[3, END, 0, 0, 0], [END, 0, 0, 0, 0]])
-    rollout(step, model.state, Forced(targets), start=model.start, stop=STOP, limit=5)
+    rollout(step, model.state, TeacherForcing(targets), start=model.start, stop=STOP, limit=5)
     assert len(calls) == 2
 
 
@@ -131,7 +128,7 @@ def test_gradients_flow_through_the_log_probabilities_of_what_was_written_and_no
 
     targets = torch.tensor([[3, END, 0], [3, 3, END]])
     start = torch.tensor([2, 2])
-    result = rollout(step, torch.zeros(2, 1), Forced(targets), start=start, stop=STOP, limit=3)
+    result = rollout(step, torch.zeros(2, 1), TeacherForcing(targets), start=start, stop=STOP, limit=3)
     result.log_probs.sum().backward()
     inputs, outputs = torch.tensor([2, 3, 2, 3, 3]), torch.tensor([3, END, 3, 3, END])
     copy = weight.detach().clone().requires_grad_()
@@ -153,9 +150,9 @@ def test_turns_hold_the_logits_that_a_rollout_chose_from():
 def test_teacher_forcing_with_probability_one_is_forced_and_with_zero_the_other(seed):
     model = table(seed, size=5, sentences=4)
     targets = torch.randint(0, 5, (4, 6), generator=generator(seed))
-    always = rolled(model, Mixed(targets, 1.0, Greedy(), generator()))
-    never = rolled(model, Mixed(targets, 0.0, Greedy(), generator()))
-    assert always.tokens.equal(rolled(model, Forced(targets)).tokens)
+    always = rolled(model, ScheduledSampling(targets, 1.0, Greedy(), generator()))
+    never = rolled(model, ScheduledSampling(targets, 0.0, Greedy(), generator()))
+    assert always.tokens.equal(rolled(model, TeacherForcing(targets)).tokens)
     assert never.tokens.equal(rolled(model, Greedy()).tokens)
 
 
@@ -165,29 +162,15 @@ def test_teacher_forcing_with_probability_p_is_drawn_at_each_step_and_row():
     def step(state, tokens):
         return state, torch.tensor([1.0, 0.0]).expand(200, 2)
 
-    policy = Mixed(targets, 0.3, Greedy(), generator())
+    policy = ScheduledSampling(targets, 0.3, Greedy(), generator())
     result = rollout(
-        step,
-        torch.zeros(200),
-        policy,
-        start=torch.zeros(200, dtype=torch.long),
-        stop=AtTokens(()),
-        limit=50,
+        step, torch.zeros(200), policy, start=torch.zeros(200, dtype=torch.long), stop=AtTokens(()), limit=50
     )
     forced = result.tokens.double()
     spread = (0.3 * 0.7) ** 0.5
     assert abs(forced.mean() - 0.3) < 4 * spread / 100
     assert (forced.mean(0) - 0.3).abs().max() < 4 * spread / 200**0.5
     assert (forced.mean(1) - 0.3).abs().max() < 4.5 * spread / 50**0.5
-
-
-def test_a_switch_forces_first_and_then_lets_go():
-    model = table(1, size=5, sentences=3)
-    targets = torch.randint(2, 5, (3, 6), generator=generator())
-    result = rolled(model, Switch(2, Forced(targets), Greedy()), stop=AtTokens(()))
-    assert result.tokens[:, :2].equal(targets[:, :2])
-    free = rolled(model, Switch(0, Forced(targets), Greedy()), stop=AtTokens(()))
-    assert free.tokens.equal(rolled(model, Greedy(), stop=AtTokens(())).tokens)
 
 
 def test_each_row_may_have_its_own_length():
@@ -205,7 +188,7 @@ def test_no_rows_give_an_empty_rollout():
 def test_more_positions_than_targets_are_refused():
     model = table(0)
     with pytest.raises(ModelError, match="there are 2 targets"):
-        rolled(model, Forced(torch.tensor([[3, 3]])), limit=3)
+        rolled(model, TeacherForcing(torch.tensor([[3, 3]])), limit=3)
 
 
 def test_a_limit_below_one_is_refused():

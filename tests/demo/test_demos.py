@@ -2,18 +2,18 @@
 
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from elman import artifact
 from elman.demo import DEMOS, Demo
-from elman.demo.describing import Describing
-from elman.demo.marks import bare, passages
-from elman.demo.pronouncing import Pronouncing, near
-from elman.demo.punctuation import Punctuation, changes
-from elman.demo.writing import Writing
-from elman.learning import learn
-from elman.learning.recipe import build
+from elman.demo.docstring_lm import DocstringDemo
+from elman.demo.parameter_types import ParameterTypeDemo
+from elman.demo.pronunciation import PronunciationDemo, nearest_word
+from elman.demo.punctuation import PunctuationDemo, build_passages, f1_of_changes, strip_marks
+from elman.pipeline import run_recipe
+from elman.pipeline.recipe import build
 
 SENTENCES = {
     f"file {i}": [f"Return the name of file {i} as it was.", f"If file {i} is open, close it."]
@@ -28,11 +28,11 @@ SOUNDS = {
     if letters[0] != "f"
 }
 MINUTES = 0.01
-ALL: dict[str, Demo] = {
-    "seq2seq": Pronouncing(SOUNDS, MINUTES),
-    "lm": Writing(SENTENCES, MINUTES),
-    "classifier": Describing(TYPES, MINUTES),
-    "tagger": Punctuation(passages(SENTENCES), MINUTES),
+ALL: dict[str, Demo[Any]] = {
+    "seq2seq": PronunciationDemo(SOUNDS, MINUTES),
+    "lm": DocstringDemo(SENTENCES, MINUTES),
+    "classifier": ParameterTypeDemo(TYPES, MINUTES),
+    "tagger": PunctuationDemo(build_passages(SENTENCES), MINUTES),
 }
 
 
@@ -45,7 +45,7 @@ def test_a_demo_trains_a_model_shows_it_and_leaves_it(task: str, tmp_path: Path)
     demo = ALL[task]
     data = tmp_path / "data"
     data.mkdir()
-    outcome = learn(build(demo.recipe(data)), tmp_path)
+    outcome = run_recipe(build(demo.recipe(data)), tmp_path)
     assert outcome is not None
     header, rows, caption = demo.results(outcome.model)
     assert {len(row) for row in rows} == {len(header)}
@@ -61,7 +61,7 @@ def test_a_demo_trains_a_model_shows_it_and_leaves_it(task: str, tmp_path: Path)
 
 def test_the_nearest_word_has_most_of_a_beginning_in_common():
     known = ["bat", "batman", "cat"]
-    assert [near(word, known) for word in ("batmobile", "bar", "zoo", "a")] == [
+    assert [nearest_word(word, known) for word in ("batmobile", "bar", "zoo", "a")] == [
         "batman",
         "bat",
         "cat",
@@ -83,14 +83,14 @@ def test_what_is_held_out_is_in_no_other_file(task: str, tmp_path: Path):
 
 
 def test_a_line_without_words_has_no_answer(tmp_path: Path):
-    outcome = learn(build(ALL["tagger"].recipe(tmp_path)), tmp_path)
+    outcome = run_recipe(build(ALL["tagger"].recipe(tmp_path)), tmp_path)
     assert outcome is not None
     assert ALL["tagger"].answer(outcome.model, "...") == ""
-    assert bare(ALL["tagger"].answer(outcome.model, "Stop, (this) is it.")) == bare(
+    assert strip_marks(ALL["tagger"].answer(outcome.model, "Stop, (this) is it.")) == strip_marks(
         "stop this is it"
     )
 
 
 def test_f1_of_changes_counts_only_changes():
-    assert changes(["x", "X", "x."], ["x", "X", "x,"]) == 50.0
-    assert changes(["x", "X"], ["x", "x"]) == 0.0
+    assert f1_of_changes(["x", "X", "x."], ["x", "X", "x,"]) == 50.0
+    assert f1_of_changes(["x", "X"], ["x", "x"]) == 0.0

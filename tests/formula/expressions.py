@@ -6,22 +6,45 @@ from typing import Any
 import torch
 from hypothesis import strategies as st
 
-from elman.formula import Node, Trace, exp, relu, rsqrt, sigmoid, tanh
-from elman.formula.graph import topological
+from elman.formula import (
+    Node,
+    Trace,
+    clamp,
+    exp,
+    gelu,
+    log,
+    log_sigmoid,
+    maximum,
+    minimum,
+    relu,
+    rsqrt,
+    sigmoid,
+    silu,
+    softplus,
+    sqrt,
+    tanh,
+)
+from elman.formula.operation import OPS
 from elman.formula.symbols import symbol
+from elman.formula.traversal import topological
 
-INPUTS = {
-    "a": symbol("x", "a"),
-    "b": symbol("x", "b"),
-    "h": symbol("s", "h"),
-    "p": symbol("p", "p"),
-}
+INPUTS = {"a": symbol("x", "a"), "b": symbol("x", "b"), "h": symbol("s", "h"), "p": symbol("p", "p")}
 FUNCTIONS = {
     "sigmoid": sigmoid,
     "tanh": tanh,
     "relu": relu,
     "exp": lambda v: exp(tanh(v)),  # of something bounded, so that towers of them stay numbers
     "rsqrt": lambda v: rsqrt(v * v + 1),
+    "log": lambda v: log(v * v + 1),
+    "sqrt": lambda v: sqrt(v * v + 1),
+    "softplus": softplus,
+    "log σ": log_sigmoid,
+    "silu": silu,
+    "gelu": gelu,
+    "abs": abs,
+    "cube": lambda v: tanh(v) ** 3,
+    "root": lambda v: (v * v + 1) ** 0.25,
+    "clamp": lambda v: clamp(v, -0.5, 0.75),
     "neg": lambda v: -v,
     "half": lambda v: v / 2,
     "rest": lambda v: 1 - v,
@@ -30,14 +53,16 @@ OPERATIONS = {
     "+": lambda v, w: v + w,
     "-": lambda v, w: v - w,
     "*": lambda v, w: v * w,
+    "/": lambda v, w: v / (w * w + 1),
+    "max": maximum,
+    "min": minimum,
 }
 
 _leaves = st.sampled_from([*INPUTS, *INPUTS, 0.0, 1.0, -1.0, 0.5, 2])
 expressions = st.recursive(
     _leaves,
     lambda some: st.one_of(
-        st.tuples(st.sampled_from([*FUNCTIONS]), some),
-        st.tuples(st.sampled_from([*OPERATIONS]), some, some),
+        st.tuples(st.sampled_from([*FUNCTIONS]), some), st.tuples(st.sampled_from([*OPERATIONS]), some, some)
     ),
     max_leaves=12,
 ).map(lambda e: ("+", ("tanh", e), "h"))  # never a mere number
@@ -67,21 +92,6 @@ def point(*shape: int) -> dict[str, torch.Tensor]:
     return {n: torch.randn(shape, dtype=torch.float64, requires_grad=True) for n in INPUTS}
 
 
-APPLY = {
-    "add": torch.add,
-    "sub": torch.sub,
-    "mul": torch.mul,
-    "neg": torch.neg,
-    "sigmoid": torch.sigmoid,
-    "tanh": torch.tanh,
-    "relu": torch.relu,
-    "exp": torch.exp,
-    "rsqrt": torch.rsqrt,
-    "positive": lambda a: (a > 0).to(a.dtype),
-    "mean": lambda a: a.mean(-1, keepdim=True).expand_as(a),
-}
-
-
 def value(a: Node, inputs: Mapping[Node, torch.Tensor]) -> torch.Tensor:
     """What a node is worth, computed one operation after the other."""
     known = dict(inputs)
@@ -89,5 +99,5 @@ def value(a: Node, inputs: Mapping[Node, torch.Tensor]) -> torch.Tensor:
         if b.op == "constant":
             known[b] = torch.tensor(b.args[0], dtype=torch.float64)
         elif b.operands:
-            known[b] = APPLY[b.op](*(known[operand] for operand in b.operands))
+            known[b] = OPS[b.op].tensor(*(known[operand] for operand in b.operands))
     return known[a]

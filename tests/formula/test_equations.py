@@ -5,7 +5,8 @@ import re
 import pytest
 
 from elman.cells import CELLS, GRU, LSTM, Elman, Mogrifier
-from elman.formula import LATEX, State, equations, formula, relu, sigmoid, tanh, values
+from elman.formula import LATEX, State, equations, exp, formula, maximum, relu, sigmoid, tanh, values
+from elman.formula.symbols import symbol
 
 LSTM_UNICODE = [
     "i = σ(W_i x + U_i h + b_i)",
@@ -109,6 +110,45 @@ def test_values_are_the_gates_after_squashing_and_the_new_states():
     assert list(found) == ["f", "n", "h", "c"]
     assert [found[n].op for n in found] == ["sigmoid", "tanh", "tanh", "add"]
     assert found["h"] is cell.trace.new["h"]
+
+
+def test_a_gate_is_named_by_its_own_value_not_by_one_that_gates_share():
+    """A stabiliser reads two gates at once: neither gate is that value, nor the other gate."""
+
+    @formula(gates="i f z o", states="h c n m")
+    def stabilised(x, U, s):
+        i, f, z, o = x + U(s.h)
+        m = i + relu(f + s.m - i)
+        i, f = exp(i - m), exp(f + s.m - m)
+        c, n = f * s.c + i * tanh(z), f * s.n + i
+        return State(h=sigmoid(o) * c / n, c=c, n=n, m=m)
+
+    lines = equations(stabilised)
+    assert lines[:2] == ["i = W_i x + U_i h + b_i", "f = W_f x + U_f h + b_f"]
+    assert lines[4] == "m' = ReLU(m + f - i) + i"
+    found = values(stabilised)
+    assert len({found[name] for name in found}) == len(found)
+    assert found["f"] is symbol("x", "f") + symbol("r", "f")
+
+
+def test_a_gate_may_read_what_another_gate_has_become():
+    found = values(CELLS["reset-after-gru"](3, 4).formula)
+    assert [found[name].op for name in "rzn"] == ["sigmoid", "sigmoid", "tanh"]
+
+
+def test_the_order_of_a_maximum_does_not_depend_on_what_was_traced_before():
+    @formula(gates="a b")
+    def cell(x, U, s):
+        return State(h=maximum(x.b, x.a) * maximum(s.h, x.a + x.b))
+
+    line = equations(cell, bias=False)[-1]
+    assert "max(a, b)" in line
+    assert "max(a + b, h)" in line
+
+
+def test_a_quotient_in_a_product_and_the_blocks_of_heads_are_written():
+    assert CELLS["minlstm"](3, 4).equations()[-1] == "h' = (f / (f + i)) ⊙ h + n ⊙ (i / (f + i))"
+    assert LSTM(3, 4, heads=2).equations()[-1] == "U = diag(U^1, …, U^2)"
 
 
 def test_a_further_matrix_is_a_gate_where_its_result_alone_is_squashed():

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elman.formula import exp, mean, relu, rsqrt, sigmoid, tanh
-from elman.formula.graph import substitute, topological
 from elman.formula.symbols import constant, symbol
+from elman.formula.traversal import substitute, topological
 from tests.formula.expressions import INPUTS, compute, expressions, point, value
 
 a, b = symbol("x", "a"), symbol("x", "b")

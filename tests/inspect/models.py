@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor, nn
 
-from elman.tasks.classifier import Classifier
-from elman.tasks.language_model import LanguageModel
-from elman.tasks.tagger import Tagger
-from elman.tasks.words import side_by_side
+from elman.tasks.classifier.task import Classifier
+from elman.tasks.language_model.task import LanguageModel
+from elman.tasks.tagger.task import Tagger
+from elman.tasks.word_batch import collate
 from tests.tasks import names, topics
 from tests.tasks.toy_lm import real
 
@@ -55,7 +55,7 @@ class Scaled:
 
 
 def logits(model: Classifier, text: str) -> Tensor:
-    return model.net(side_by_side(*model.lexicon.texts([text])))[0]
+    return model.net(collate(*model.featurizer.texts([text])))[0]
 
 
 def slope(score, embed: nn.Module, i: int, *, time: int = 1, e: float = 1e-5) -> float:

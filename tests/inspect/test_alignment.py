@@ -10,7 +10,7 @@ import pytest
 
 from elman.errors import ModelError
 from elman.inspect import alignment
-from elman.inspect.alignment import MOST, draw_alignment, show_alignment
+from elman.inspect.alignment import MOST, plot_alignment, show_alignment
 
 WEIGHTS = np.array([[0.9, 0.1, 0.0], [0.25, 0.25, 0.5]])
 SOURCE, TARGET = ["the", "dog", "runs"], ["der", "läuft"]
@@ -28,8 +28,8 @@ def axes(monkeypatch):
         kept.extend(axes)
         return fig, axes
 
-    make = alignment.figure
-    monkeypatch.setattr(alignment, "figure", figure)
+    make = alignment.new_figure
+    monkeypatch.setattr(alignment, "new_figure", figure)
     return kept
 
 
@@ -57,7 +57,7 @@ def test_every_word_is_shown_on_one_line():
 
 
 def test_the_picture_has_the_words_and_the_names_of_its_axes(axes, tmp_path):
-    draw_alignment(WEIGHTS, SOURCE, TARGET, tmp_path / "a.png")
+    plot_alignment(WEIGHTS, SOURCE, TARGET, tmp_path / "a.png")
     (ax,) = axes
     assert words(ax.xaxis) == SOURCE
     assert words(ax.yaxis) == TARGET
@@ -69,7 +69,7 @@ def test_the_picture_has_the_words_and_the_names_of_its_axes(axes, tmp_path):
 @pytest.mark.parametrize(("count", "across"), [(3, 3), (60, 60), (5, 40)])
 def test_no_two_words_overlap(axes, tmp_path, count, across):
     source, target = ([f"characteristic{i}" for i in range(n)] for n in (across, count))
-    draw_alignment(np.ones((count, across)) / across, source, target, tmp_path / "a.png")
+    plot_alignment(np.ones((count, across)) / across, source, target, tmp_path / "a.png")
     (ax,) = axes
     dpi = ax.figure.dpi
     per_word = [size / dpi for size in ax.get_window_extent().size / (across, count)]
@@ -80,7 +80,7 @@ def test_no_two_words_overlap(axes, tmp_path, count, across):
 
 def test_the_picture_of_a_long_text_is_bounded_and_its_words_are_thinned(axes, tmp_path):
     source = [str(i) for i in range(1000)]
-    draw_alignment(np.full((2, 1000), 1e-3), source, TARGET, tmp_path / "a.png")
+    plot_alignment(np.full((2, 1000), 1e-3), source, TARGET, tmp_path / "a.png")
     (ax,) = axes
     shown = [int(word) for word in words(ax.xaxis)]
     assert len(shown) <= MOST
@@ -91,7 +91,7 @@ def test_the_picture_of_a_long_text_is_bounded_and_its_words_are_thinned(axes, t
 def test_no_word_is_too_odd_to_be_drawn(axes, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        draw_alignment(np.eye(len(ODD)), ODD, ODD, tmp_path / "a.png")
+        plot_alignment(np.eye(len(ODD)), ODD, ODD, tmp_path / "a.png")
     assert words(axes[0].xaxis)[:4] == ["$x^{$", "我们", r"\n\x00", r"\udc80"]
 
 
@@ -99,8 +99,8 @@ def test_the_picture_is_a_png_whatever_the_name_and_needs_no_display(tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "picture"
     draw = (
-        "import pathlib, numpy as np; from elman.inspect.alignment import draw_alignment; "
-        f"draw_alignment(np.eye(2), ['a', 'b'], ['c', 'd'], pathlib.Path({str(path)!r}))"
+        "import pathlib, numpy as np; from elman.inspect.alignment import plot_alignment; "
+        f"plot_alignment(np.eye(2), ['a', 'b'], ['c', 'd'], pathlib.Path({str(path)!r}))"
     )
     subprocess.run([sys.executable, "-c", draw], check=True)
     assert path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
@@ -109,12 +109,10 @@ def test_the_picture_is_a_png_whatever_the_name_and_needs_no_display(tmp_path):
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ModelError, match=r"pip install 'elman\[plot\]'"):
-        draw_alignment(WEIGHTS, SOURCE, TARGET, tmp_path / "a.png")
+        plot_alignment(WEIGHTS, SOURCE, TARGET, tmp_path / "a.png")
 
 
-@pytest.mark.parametrize(
-    "look", [show_alignment, lambda *a: draw_alignment(*a, path=Path("a.png"))]
-)
+@pytest.mark.parametrize("look", [show_alignment, lambda *a: plot_alignment(*a, path=Path("a.png"))])
 def test_words_that_do_not_fit_the_weights_are_refused(look):
     with pytest.raises(ModelError, match="weights of 2 × 3 do not fit 3 target and 2 source words"):
         look(WEIGHTS, TARGET, SOURCE)

@@ -7,9 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-from elman.cells import LSTM, parameter_count
+from elman.cells import LSTM, count_parameters
 from elman.errors import ConfigError
-from elman.inspect.comparison import (
+from elman.inspect.comparison import Comparison
+from elman.inspect.comparison_tasks import (
     EMBEDDING,
     HIDDEN,
     LETTERS,
@@ -17,7 +18,6 @@ from elman.inspect.comparison import (
     SYMBOLS,
     VALUES,
     VARIABLES,
-    Comparison,
     memory_examples,
     spelling_examples,
 )
@@ -49,9 +49,7 @@ def test_a_spelling_example_is_a_word_or_a_word_reversed():
         "".join(LETTERS[i] for i in ids[mask].tolist())
         for ids, mask in zip(examples.ids, examples.mask, strict=True)
     ]
-    straight = {
-        w if label else w[::-1] for w, label in zip(words, examples.labels.tolist(), strict=True)
-    }
+    straight = {w if label else w[::-1] for w, label in zip(words, examples.labels.tolist(), strict=True)}
     assert {"function", "module", "return"} <= straight
     assert len(straight) == len(words) > 1000
     assert examples.labels.float().mean().item() == pytest.approx(0.5, abs=1e-3)
@@ -65,7 +63,7 @@ def test_results_are_sane(results):
         assert result.seconds > 0
         assert result.norms.shape == (VARIABLES + 4 + 1 + 1,)
         assert np.isfinite(result.norms).all()
-    assert results["lstm"].parameters == parameter_count(LSTM(EMBEDDING, HIDDEN))
+    assert results["lstm"].parameters == count_parameters(LSTM(EMBEDDING, HIDDEN))
 
 
 def test_the_seed_decides(results):
@@ -84,9 +82,7 @@ def test_an_unknown_cell_is_said_before_any_work():
 
 
 def test_held_out_examples_were_not_trained_on():
-    trained = {
-        tuple(ids) for seed in range(1, 101) for ids in memory_examples(64, 4, seed).ids.tolist()
-    }
+    trained = {tuple(ids) for seed in range(1, 101) for ids in memory_examples(64, 4, seed).ids.tolist()}
     held_out = memory_examples(1000, 4, 10_000_000).ids.tolist()
     assert sum(tuple(ids) in trained for ids in held_out) < 5
 
@@ -96,8 +92,8 @@ def test_the_picture_is_a_png(results, tmp_path):
     path, norms = tmp_path / "gradients.png", results["lstm"].norms.tolist()
     # By itself: drawing must not need a display, nor anything that a test run has set up.
     draw = (
-        "import pathlib, numpy as np; from elman.inspect.pictures import draw_gradients; "
-        f"draw_gradients({{'relu': np.geomspace(1e6, 1, 8)}}, {{'lstm': np.array({norms})}}, "
+        "import pathlib, numpy as np; from elman.inspect.plots import plot_gradients; "
+        f"plot_gradients({{'relu': np.geomspace(1e6, 1, 8)}}, {{'lstm': np.array({norms})}}, "
         f"pathlib.Path({str(path)!r}))"
     )
     subprocess.run([sys.executable, "-c", draw], check=True)

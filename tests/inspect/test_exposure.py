@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from elman.inspect.exposure import exposure
-from elman.inspect.exposure_pictures import draw_exposure
+from elman.inspect.exposure import measure_exposure
+from elman.inspect.exposure_curves import plot_exposure_curves
 from tests.objectives.toy import END, START, A, B, Pairs, Toy, pairs
 
 BATCHES = [pairs([B, A, END], [A, A, A], [B, END]), pairs([A, B, B], seed=5)]
@@ -30,7 +30,7 @@ def every() -> list[tuple[torch.Tensor, list[int]]]:
 
 def test_forced_costs_are_those_of_gold_by_position():
     toy = Toy()
-    found = exposure(toy, BATCHES).forced
+    found = measure_exposure(toy, BATCHES).forced
     for place in range(3):
         costs = [-float(run(toy, x, y[:place])[y[place]]) for x, y in every() if place < len(y)]
         assert found.nats[place] == pytest.approx(np.mean(costs))
@@ -40,15 +40,15 @@ def test_forced_costs_are_those_of_gold_by_position():
 def test_columns_behind_the_end_of_the_longest_are_inert():
     toy, batch = Toy(), BATCHES[0]
     wide = [torch.nn.functional.pad(part, (0, 2)) for part in batch.y]
-    found = exposure(toy, [batch._replace(y=type(batch.y)(*wide))])
-    plain = exposure(toy, [batch])
+    found = measure_exposure(toy, [batch._replace(y=type(batch.y)(*wide))])
+    plain = measure_exposure(toy, [batch])
     assert np.allclose(found.forced.nats, plain.forced.nats)
     assert np.allclose(found.excess, plain.excess)
 
 
 def test_free_running_reads_what_it_wrote():
     toy = Toy()
-    found = exposure(toy, BATCHES).free
+    found = measure_exposure(toy, BATCHES).free
     nats, right = [[], [], []], [[], [], []]
     for x, gold in every():
         known = set(zip([None, *gold], gold, strict=False))
@@ -68,7 +68,7 @@ def test_free_running_reads_what_it_wrote():
 
 def test_the_excess_is_what_gold_costs_more_after_own_tokens():
     toy = Toy()
-    found = exposure(toy, BATCHES, own=2)
+    found = measure_exposure(toy, BATCHES, own=2)
     more: dict[int, list[float]] = {1: [], 2: []}
     for x, gold in every():
         own: list[int] = []
@@ -82,7 +82,7 @@ def test_the_excess_is_what_gold_costs_more_after_own_tokens():
     for k, value in enumerate(found.excess, 1):
         assert value == pytest.approx(np.mean(more[k]))
         assert found.counts[k - 1] == len(more[k])
-    assert found.accumulated[-1] == pytest.approx(found.excess.sum())
+    assert found.cumulative[-1] == pytest.approx(found.excess.sum())
     assert found.bias == pytest.approx(found.excess.mean())
 
 
@@ -93,7 +93,7 @@ def test_a_model_that_writes_gold_has_no_exposure_bias():
     own: list[int] = []
     while len(own) < 3 and END not in own:
         own.append(int(run(toy, x[0], own).argmax()))
-    found = exposure(toy, [pairs(own)._replace(x=x)])
+    found = measure_exposure(toy, [pairs(own)._replace(x=x)])
     assert found.forced.nats == pytest.approx(found.free.nats)
     assert found.forced.right == pytest.approx(1)
     assert found.free.right == pytest.approx(1)
@@ -103,12 +103,12 @@ def test_a_model_that_writes_gold_has_no_exposure_bias():
 def test_where_positions_answer_to_each_other_right_is_the_same_token():
     toy = Toy()
     toy.aligned = True
-    found = exposure(toy, BATCHES).forced.right
+    found = measure_exposure(toy, BATCHES).forced.right
     firsts = [float(run(toy, x, []).argmax() == y[0]) for x, y in every()]
     assert found[0] == pytest.approx(np.mean(firsts))
 
 
 def test_it_can_be_drawn(tmp_path):
     pytest.importorskip("matplotlib")
-    draw_exposure(exposure(Toy(), BATCHES), tmp_path / "exposure.png")
+    plot_exposure_curves(measure_exposure(Toy(), BATCHES), tmp_path / "exposure.png")
     assert (tmp_path / "exposure.png").stat().st_size > 5000

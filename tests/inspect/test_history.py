@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from elman.errors import ModelError
-from elman.inspect.history import read_history, smoothed
-from elman.inspect.pictures import draw_history
+from elman.inspect.history import read_history, running_mean
+from elman.inspect.plots import plot_history
 from elman.training.events import Evaluation, Update
-from elman.training.log import Log
+from elman.training.metrics_log import MetricsLog
 
 
 def logged(path, *events):
-    log = Log(path)
+    log = MetricsLog(path)
     for event in events:
         log.show(event)
     log.close()
@@ -51,7 +51,7 @@ def test_a_damaged_line_is_named(tmp_path, line):
 
 
 def test_the_running_mean_is_that_of_the_last_values():
-    found = smoothed(np.array([1.0, 3.0, 5.0, 7.0]), 2)
+    found = running_mean(np.array([1.0, 3.0, 5.0, 7.0]), 2)
     np.testing.assert_allclose(found, [1.0, 2.0, 4.0, 6.0])
 
 
@@ -60,5 +60,5 @@ def test_a_learning_curve_can_be_drawn_whatever_was_logged(tmp_path, evaluated):
     scores = {"perplexity": math.nan}
     rest = [Evaluation(1, scores, "perplexity", False)] if evaluated else []
     history = logged(tmp_path / "log", update(1, 1, math.nan), *rest)
-    draw_history(history, "perplexity", tmp_path / "curve.png")
+    plot_history(history, "perplexity", tmp_path / "curve.png")
     assert (tmp_path / "curve.png").read_bytes()[1:4] == b"PNG"

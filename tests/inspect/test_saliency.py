@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from elman.inspect.readers import read_text
-from elman.tasks.words import side_by_side
+from elman.inspect.text_explanation import explain
+from elman.tasks.word_batch import collate
 from tests.inspect.models import SENTENCE, TEXT, classifier, lm, logits, slope, tagger
 from tests.tasks.names import OUTPUTS
 
 
 def test_of_a_linear_model_the_shares_add_up_to_the_score():
     model = classifier(encoder="bag")
-    (found,) = read_text(model, TEXT).saliency
+    (found,) = explain(model, TEXT).saliency
     names = model.labels.items
     best, other = names.index(found.answer), names.index(found.other)
     with torch.no_grad():
@@ -27,7 +27,7 @@ def test_of_a_linear_model_the_shares_add_up_to_the_score():
 @pytest.mark.parametrize("pool", ["last", "max", "attention"])
 def test_a_share_of_a_classifier_is_how_its_score_grows_with_the_token(pool):
     model = classifier(pool=pool, bidirectional=pool != "last", layers=2)
-    reading = read_text(model, TEXT)
+    reading = explain(model, TEXT)
     (found,) = reading.saliency
     assert (found.of, found.answer) == ("the text", model.classify([TEXT])[0].label)
     names = model.labels.items
@@ -45,7 +45,7 @@ def test_a_share_of_a_classifier_is_how_its_score_grows_with_the_token(pool):
 def test_a_share_of_a_tagger_is_how_the_log_odds_of_two_tags_grow_with_the_word(output):
     model = tagger(output, layers=2)
     words, tags = SENTENCE.split(), model.tagsets[0].labels.items
-    reading = read_text(model, SENTENCE)
+    reading = explain(model, SENTENCE)
     answers = [tags.index(s.answer) for s in reading.saliency]
     assert [s.of for s in reading.saliency] == words
     assert model.tagsets[0].decode(answers) == model.tag([words])[0]
@@ -59,19 +59,19 @@ def test_a_share_of_a_tagger_is_how_the_log_odds_of_two_tags_grow_with_the_word(
 
 
 def of_scores(model, words, place, pair, answers):
-    inputs = side_by_side(*model.lexicon.sentences([words]))
+    inputs = collate(*model.featurizer.sentences([words]))
     z = model.net.heads[0].emit(model.net(inputs))[0, place]
     return z[pair[0]] - z[pair[1]]
 
 
 def of_marginals(model, words, place, pair, answers):
-    inputs = side_by_side(*model.lexicon.sentences([words]))
+    inputs = collate(*model.featurizer.sentences([words]))
     p = model.net.heads[0].marginals(model.net(inputs), inputs.mask)[0, place]
     return p[pair[0]].log() - p[pair[1]].log()
 
 
 def of_paths(model, words, place, pair, answers):
-    inputs = side_by_side(*model.lexicon.sentences([words]))
+    inputs = collate(*model.featurizer.sentences([words]))
     changed = [*answers[:place], pair[1], *answers[place + 1 :]]
     ys, head = model.net(inputs), model.net.heads[0]
     right, wrong = (head.loss(ys, torch.tensor([p]), inputs.mask) for p in (answers, changed))
@@ -85,9 +85,9 @@ LOG_ODDS = {"softmax": of_scores, "crf": of_marginals, "feedback": of_paths}
 def test_a_tag_is_held_against_the_likeliest_other_one(output):
     model = tagger(output)
     words, tags = SENTENCE.split(), model.tagsets[0].labels.items
-    inputs = side_by_side(*model.lexicon.sentences([words]))
+    inputs = collate(*model.featurizer.sentences([words]))
     chances = model.net.heads[0].marginals(model.net(inputs), inputs.mask)[0].detach()
-    for found, p in zip(read_text(model, SENTENCE).saliency, chances, strict=True):
+    for found, p in zip(explain(model, SENTENCE).saliency, chances, strict=True):
         others = {tag: float(x) for tag, x in zip(tags, p, strict=True) if tag != found.answer}
         assert found.other == max(others, key=others.get)
 
@@ -95,10 +95,10 @@ def test_a_tag_is_held_against_the_likeliest_other_one(output):
 @pytest.mark.parametrize("word", [None, 2])
 def test_a_share_of_a_language_model_is_how_a_token_grows_likelier_with_those_before(word):
     model, text = lm(), "Once upon a tide"
-    reading = read_text(model, text, word=word)
+    reading = explain(model, text, word=word)
     (found,) = reading.saliency
-    ids = [model.end, *model.codec.encode(text)]
-    best, other = (model.codec.items.index(t) for t in (found.answer, found.other))
+    ids = [model.end, *model.tokenizer.encode(text)]
+    best, other = (model.tokenizer.items.index(t) for t in (found.answer, found.other))
     place = len(ids) - 1 if word is None else word - 1
 
     def score():
@@ -118,10 +118,8 @@ def test_a_share_of_a_language_model_is_how_a_token_grows_likelier_with_those_be
 def test_looking_leaves_no_trace():
     model = classifier(pool="attention", dropout=0.5)
     model.net.train()
-    first = read_text(model, TEXT)
+    first = explain(model, TEXT)
     assert model.net.training
     assert all(weight.grad is None for weight in model.net.parameters())
-    np.testing.assert_array_equal(
-        read_text(model, TEXT).saliency[0].shares, first.saliency[0].shares
-    )
+    np.testing.assert_array_equal(explain(model, TEXT).saliency[0].shares, first.saliency[0].shares)
     assert not any(module._forward_hooks for module in model.net.modules())

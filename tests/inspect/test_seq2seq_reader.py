@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from elman.errors import ConfigError
-from elman.inspect.readers import read_text
-from elman.inspect.readers.seq2seq import align
-from elman.tasks.seq2seq import Example, Model, PairTokens, Seq2Seq
-from elman.tasks.settings import Tokens
-from elman.tasks.translation.likelihood import nats
+from elman.inspect.text_explanation import explain
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.seq2seq.explain import align
+from elman.tasks.seq2seq.loss import nats
+from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqConfig, Seq2SeqExample, TokenizerPairConfig
 from elman.text.vocab import EOS
 from tests.cli.pairs_folder import pairs
 from tests.inspect.models import slope
@@ -21,13 +21,13 @@ KINDS = [
     {"context": "first"},
     {"context": "first", "encoder": "convolutional"},
     {"context": "aligned", "bidirectional": False},
-    {"context": "current", "copying": True, "smoothing": 0.0},
+    {"context": "current", "copying": True, "label_smoothing": 0.0},
     {
         "context": "first",
-        "single": True,
+        "decoder_only": True,
         "shared": True,
         "bidirectional": False,
-        "start": "copied",
+        "decoder_init": "copied",
     },
 ]
 
@@ -35,10 +35,10 @@ KINDS = [
 def fresh(kind: str = "words", **options) -> Seq2Seq:
     """An untrained model with weights that are large enough to have opinions, in float64."""
     torch.manual_seed(1)
-    some = [Example(s, (t,)) for s, t in pairs(40)]
+    some = [Seq2SeqExample(s, (t,)) for s, t in pairs(40)]
     joint = bool(options.get("shared"))
-    tokens = PairTokens(Tokens(kind), Tokens(kind), joint)
-    made = Seq2Seq.fresh(Model(**({"hidden": 6, "embedding": 5} | options)), tokens, some)
+    tokens = TokenizerPairConfig(TokenizerConfig(kind), TokenizerConfig(kind), joint)
+    made = Seq2Seq.from_examples(Seq2SeqConfig(**({"hidden": 6, "embedding": 5} | options)), tokens, some)
     for weight in made.net.parameters():
         torch.nn.init.normal_(weight, std=0.6)
     made.net.double().eval()
@@ -47,17 +47,17 @@ def fresh(kind: str = "words", **options) -> Seq2Seq:
 
 def batch(model: Seq2Seq):
     """The text and the model's own answer, by the ids of its tokens."""
-    (row,) = model.encode([Example(TEXT, ("",))]).rows
-    items = [*model.sides.target.items, *row.unknown]
+    (row,) = model.encode([Seq2SeqExample(TEXT, ("",))]).rows
+    items = [*model.tokenizers.target.items, *row.unknown]
     written = model.translations([TEXT])[0][0].tokens
     row = row._replace(target=[*map(items.index, written), EOS])
-    return row, model.batch([row])
+    return row, model.collate([row])
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)
 def test_surprise_is_what_each_token_of_the_answer_costs(options):
     model = fresh(**options)
-    reading = read_text(model, TEXT)
+    reading = explain(model, TEXT)
     _, both = batch(model)
     with torch.no_grad():
         costs = nats(model.net, both)[0]
@@ -70,15 +70,15 @@ def test_surprise_is_what_each_token_of_the_answer_costs(options):
 def test_saliency_is_the_slope_of_what_speaks_for_a_token_rather_than_another(options):
     model = fresh(**options)
     row, _ = batch(model)
-    items = [*model.sides.target.items, *row.unknown]
-    for i, s in enumerate(read_text(model, TEXT).saliency):
-        other = model.batch([row._replace(target=[*row.target[:i], items.index(s.other)])])
-        own = model.batch([row._replace(target=row.target[: i + 1])])
+    items = [*model.tokenizers.target.items, *row.unknown]
+    for i, s in enumerate(explain(model, TEXT).saliency):
+        other = model.collate([row._replace(target=[*row.target[:i], items.index(s.other)])])
+        own = model.collate([row._replace(target=row.target[: i + 1])])
 
         def margin(own=own, other=other):
             return nats(model.net, other)[0, -1] - nats(model.net, own)[0, -1]
 
-        if model.model.shared:  # its embedding reads what was written, too
+        if model.config.shared:  # its embedding reads what was written, too
             assert s.shares.shape == (3,)
             continue
         for j in range(3):
@@ -88,25 +88,25 @@ def test_saliency_is_the_slope_of_what_speaks_for_a_token_rather_than_another(op
 
 def test_the_attention_that_is_shown_is_where_the_decoder_looks():
     model = fresh()
-    reading = read_text(model, TEXT)
+    reading = explain(model, TEXT)
     expected = model.align(TEXT, model.translate([TEXT])[0])
     assert reading.alignment.source == expected.source
     assert reading.alignment.target == expected.target
     torch.testing.assert_close(reading.alignment.weights, expected.weights)
-    assert read_text(fresh(context="first"), TEXT).alignment is None
+    assert explain(fresh(context="first"), TEXT).alignment is None
 
 
 def test_only_a_recurrent_encoder_has_gates():
-    gates = read_text(fresh(), TEXT).gates
+    gates = explain(fresh(), TEXT).gates
     names = [g.name for g in gates]
     assert names == ["layer 1 ahead", "layer 1 back", "layer 2 ahead", "layer 2 back"]
     assert all(len(values) == 3 for g in gates for values in g.values.values())
-    assert read_text(fresh(context="first", encoder="transformer", hidden=8), TEXT).gates == []
+    assert explain(fresh(context="first", encoder="transformer", hidden=8), TEXT).gates == []
 
 
 def test_pieces_of_words_are_shown_as_they_are_spelled():
     model = fresh("bpe")
-    found = align([model], "big dog", model.sides.target.tokens("groß Hund"))
+    found = align([model], "big dog", model.tokenizers.target.tokens("groß Hund"))
     assert "".join(found.source) == "bigdog"
     assert "".join(found.target) == "großHund</s>"
     assert found.weights.shape == (len(found.target), len(found.source))
@@ -121,9 +121,9 @@ def test_an_unknown_word_is_one_token_of_an_answer():
 
 def test_one_token_of_the_answer_can_be_asked_for():
     model = fresh(context="previous", shared=True)
-    every = read_text(model, TEXT).saliency
-    (one,) = read_text(model, TEXT, word=2).saliency
+    every = explain(model, TEXT).saliency
+    (one,) = explain(model, TEXT, word=2).saliency
     assert one.title == every[1].title
     np.testing.assert_array_equal(one.shares, every[1].shares)
     with pytest.raises(ConfigError, match=r"word 99 was asked for, but the answer has"):
-        read_text(model, TEXT, word=99)
+        explain(model, TEXT, word=99)

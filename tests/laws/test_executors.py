@@ -59,7 +59,7 @@ def assert_same(ours, theirs, tolerance):
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=["float64", "float32"])
 @pytest.mark.parametrize("reverse", [False, True], ids=["forward", "reverse"])
 @pytest.mark.parametrize("mask", RAGGED, ids=NAMES)
-@pytest.mark.parametrize("executor", ["torch", "derived", "auto"])
+@pytest.mark.parametrize("executor", ["torch", "codegen", "auto"])
 @pytest.mark.parametrize("name", ALL)
 def test_an_executor_equals_the_loop(name, executor, mask, reverse, dtype):
     cell = cell_of(name, dtype)
@@ -111,7 +111,7 @@ def test_zoneout_with_drawn_masks_equals_the_loop():
     cell = TiedZoneout(cell_of("lstm"), 0.5)
     xs, state = inputs(cell, torch.float64)
     mask = torch.tensor(RAGGED[1], dtype=torch.bool)
-    ours = outcome(cell, xs, mask, state, executor="derived")
+    ours = outcome(cell, xs, mask, state, executor="codegen")
     assert_same(ours, outcome(cell, xs, mask, state, executor="loop"), 1e-10)
 
 

@@ -60,10 +60,7 @@ def test_a_sequence_in_two_pieces_is_the_sequence(name):
 
 def test_a_scan_of_a_stack_is_a_stack_of_scans():
     below, above = cell_of("lstm"), Elman(4, 2).double()
-    xs, mask = (
-        torch.randn(2, 5, 3, dtype=torch.float64),
-        torch.tensor([[1] * 5, [1] * 2 + [0] * 3]) > 0,
-    )
+    xs, mask = (torch.randn(2, 5, 3, dtype=torch.float64), torch.tensor([[1] * 5, [1] * 2 + [0] * 3]) > 0)
     middle, s = scan(below, xs, mask)
     top, r = scan(above, middle, mask)
     ys, state = scan(Stacked([below, above]), xs, mask, executor="loop")
@@ -103,12 +100,12 @@ def test_dropout_keeps_one_mask_for_a_sequence_and_none_in_evaluation():
 def test_weight_drop_differs_between_batches_and_not_in_evaluation():
     cell = WeightDrop(LSTM(3, 8), 0.5)
     xs = torch.randn(2, 4, 3)
-    first, second = cell.draw(xs).matrices()[0], cell.draw(xs).matrices()[0]
+    first, second = cell.sample_masks(xs).matrices()[0], cell.sample_masks(xs).matrices()[0]
     assert (first == 0).any()
     assert not torch.equal(first, second)
     kept = first != 0
     torch.testing.assert_close(first[kept], 2 * cell.cell.U[0][kept])
-    assert cell.eval().draw(xs).matrices()[0] is cell.cell.U[0]
+    assert cell.eval().sample_masks(xs).matrices()[0] is cell.cell.U[0]
 
 
 def test_zoneout_mixes_by_its_mask_and_by_its_expectation_in_evaluation():
@@ -126,12 +123,10 @@ def test_zoneout_mixes_by_its_mask_and_by_its_expectation_in_evaluation():
 @pytest.mark.parametrize("name", FORMULAS)
 def test_a_formula_passes_gradcheck(name):
     cell = cell_of(name)
-    for executor in ("loop", "derived"):
+    for executor in ("loop", "codegen"):
         xs = torch.randn(2, 3, 3, dtype=torch.float64, requires_grad=True)
         mask = torch.tensor([[True, True, True], [True, True, False]])
-        state = [
-            t.requires_grad_() for _, t in leaves(map_state(torch.randn_like, cell.initial(xs)))
-        ]
+        state = [t.requires_grad_() for _, t in leaves(map_state(torch.randn_like, cell.initial(xs)))]
 
         def run(xs, *parts, mask=mask, executor=executor):
             begin = State(**dict(zip(cell.formula.states, parts, strict=True)))

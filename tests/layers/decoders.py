@@ -3,27 +3,35 @@
 import torch
 from torch import Tensor, nn
 
-from elman.cells import CELLS
+from elman.cells import CELLS, stack_cells, with_zoneout
 from elman.layers.attention import SCORES, Attention
-from elman.layers.decoder import Between, Current, Decoder, Every, First, Readout
-from elman.layers.encoder import Encoding, RecurrentEncoder, recurrent
-from elman.layers.start import SUMMARIES, Copied, CopiedMean, Start, Transformed, Zero
-from elman.layers.stepwise import Feeding, Previous
+from elman.layers.decoders.base import Decoder, Readout
+from elman.layers.decoders.initial_state import (
+    SUMMARIES,
+    CopyInit,
+    DecoderInit,
+    LearnedInit,
+    MeanInit,
+    ZeroInit,
+)
+from elman.layers.decoders.with_attention import BahdanauDecoder, GNMTDecoder, InputFeedingDecoder, LuongDecoder
+from elman.layers.decoders.without_attention import ContextDecoder, PlainDecoder
+from elman.layers.encoder import EncoderOutput, RecurrentEncoder, build_stacked_rnn
 from elman.state import pick
 
-ATTENDING = {"current": Current, "between": Between, "previous": Previous, "feeding": Feeding}
+ATTENDING = {
+    "current": LuongDecoder,
+    "between": GNMTDecoder,
+    "previous": BahdanauDecoder,
+    "feeding": InputFeedingDecoder,
+}
 CONTEXTS = ("first", "every", *ATTENDING)
 STARTS = ("zero", "copied", "copied mean", "transformed last", "transformed mean")
-READ, SEEN, UNITS, OUT = (
-    3,
-    2,
-    4,
-    5,
-)  # features of a source's word, of a target's; units; the softmax reads
+READ, SEEN, UNITS, OUT = (3, 2, 4, 5)  # features of a source's word, of a target's; units; the softmax reads
 
 
 def encoder(cell: str = "lstm", bidirectional: bool = True) -> RecurrentEncoder:
-    layers = recurrent(CELLS[cell], (READ, UNITS), layers=2, bidirectional=bidirectional, dropout=0)
+    layers = build_stacked_rnn(CELLS[cell], (READ, UNITS), layers=2, bidirectional=bidirectional, dropout=0)
     return RecurrentEncoder(layers).double()
 
 
@@ -35,36 +43,44 @@ def decoder(
     start: str = "transformed last",
     memory: int = 2 * UNITS,
     noise: float = 0.0,
+    layers: int = 2,
+    residual: bool = False,
+    zoneout: float = 0.0,
 ) -> Decoder:
     """Two layers with large weights; a dot product needs as many units as the memory has features."""
     units = memory if score in ("dot", "scaled") else UNITS
     beside = {"every": memory, "previous": memory, "feeding": OUT}.get(context, 0)
     between = memory if context == "between" else 0
-    cells = [CELLS[cell](SEEN + beside, units), CELLS[cell](units + between, units)]
+    make = with_zoneout(CELLS[cell], zoneout)
+    cells = [make(SEEN + beside, units), make(units + between, units)]
+    cells += [make(units, units) for _ in range(layers - 2)]
+    parts = [cells[:1], cells[1:]] if context == "between" else [cells]
+    stacks = [stack_cells(some, [noise] * len(some), residual=residual) for some in parts[-1:]]
+    stacks = [stack_cells(some, [noise]) for some in parts[:-1]] + stacks
     begin, readout = _start(start, cells, memory), Readout(units, memory, OUT)
     if context == "first":
-        made: Decoder = First(cells, begin, noise)
+        made: Decoder = PlainDecoder(*stacks, initial_state=begin)
     elif context == "every":
-        made = Every(cells, begin, noise, summary=SUMMARIES["mean"], readout=readout)
+        made = ContextDecoder(*stacks, initial_state=begin, summary=SUMMARIES["mean"], readout=readout)
     else:
         attention = Attention(SCORES[score](units, memory))
-        made = ATTENDING[context](cells, begin, noise, attention=attention, readout=readout)
+        made = ATTENDING[context](*stacks, initial_state=begin, attention=attention, readout=readout)
     for weight in made.parameters():
         nn.init.normal_(weight, std=0.6)
     return made.double().eval()
 
 
-def _start(name: str, cells: list, memory: int) -> Start:
+def _start(name: str, cells: list, memory: int) -> DecoderInit:
     kind, _, summary = name.partition(" ")
     if kind == "transformed":
-        return Transformed(cells, memory, SUMMARIES[summary])
+        return LearnedInit(cells, memory, SUMMARIES[summary])
     if kind == "zero":
-        return Zero(cells)
-    return CopiedMean(cells) if summary else Copied()
+        return ZeroInit(cells)
+    return MeanInit(cells) if summary else CopyInit()
 
 
-def by_hand(context: str, made: Decoder, source: Encoding, xs: Tensor) -> tuple[Tensor, Tensor]:
-    """o (B, T, O) and α (B, T, S) by the equations of `elman.layers.decoder`, whose names these are."""
+def by_hand(context: str, made: Decoder, source: EncoderOutput, xs: Tensor) -> tuple[Tensor, Tensor]:
+    """o (B, T, O) and α (B, T, S) by the equations of `elman.layers.decoders.base`, whose names these are."""
     rows = [_one(context, made, source, b, xs[b]) for b in range(len(xs))]
     return torch.stack([o for o, _ in rows]), torch.stack([a for _, a in rows])
 
@@ -72,8 +88,8 @@ def by_hand(context: str, made: Decoder, source: Encoding, xs: Tensor) -> tuple[
 def _one(context, made, source, b, xs):
     n = int(source.mask[b].sum())
     hs, most = source.ys[b, :n], source.mask.shape[1]
-    cells = [one.cell for one in made.cells]
-    states = list(pick(made.start(source), torch.tensor([b])))
+    cells = [one.cell for one in made.layers]
+    states = list(pick(made.initial_state(source), torch.tensor([b])))
     h, o, os, alphas = cells[-1].output(states[-1])[0], torch.zeros(OUT).double(), [], []
     c, alpha = hs.mean(0) if n else torch.zeros(hs.shape[1]).double(), torch.zeros(n).double()
 

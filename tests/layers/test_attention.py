@@ -11,16 +11,7 @@ from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from elman.errors import ModelError
-from elman.layers.attention import (
-    SCORES,
-    Additive,
-    Attention,
-    Bilinear,
-    Dot,
-    Memory,
-    ScaledDot,
-    Score,
-)
+from elman.layers.attention import SCORES, Additive, Attention, AttentionScore, Bilinear, Dot, Memory, ScaledDot
 
 H = 4
 lengths = st.lists(st.integers(0, 6), min_size=1, max_size=4)
@@ -39,7 +30,7 @@ def made(sizes: list[int], steps: int = 3, padding: int = 0) -> tuple[torch.Tens
     return torch.randn(len(sizes), steps, H, dtype=torch.float64), values, mask
 
 
-def scored_by_hand(score: Score, q: np.ndarray, h: np.ndarray) -> float:
+def scored_by_hand(score: AttentionScore, q: np.ndarray, h: np.ndarray) -> float:
     """Of one query and one position."""
     arrays = {name: weight.detach().numpy() for name, weight in score.named_parameters()}
     match score:

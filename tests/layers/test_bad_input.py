@@ -49,16 +49,14 @@ SENTENCES = {
     "state of another cell": "the initial state must be h (2, 4), c (2, 4), got h (2, 4)",
     "state of another batch": "the initial state must be h (2, 4), c (2, 4), got h (1, 4), c (1, 4)",
     "state without names": "the initial state must be h (2, 4), c (2, 4), got 0 (2, 4), 1 (2, 4)",
-    "executor": "unknown executor 'cuda'; it may be 'auto', 'torch', 'derived', 'loop'",
+    "executor": "unknown executor 'cuda'; it may be 'auto', 'torch', 'codegen', 'loop'",
     "kernel": "the torch executor cannot run this cell: PyTorch has no kernel for the formula 'gru'",
 }
 
 
 @pytest.fixture(scope="module")
 def said() -> dict[str, str]:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 
@@ -85,6 +83,6 @@ def test_a_batch_of_nothing_but_padding_is_accepted_as_zeros():
     xs = torch.full((2, 5, 3), float("nan"), requires_grad=True)
     ys, _ = layer(xs, nothing)
     assert not ys.any()
-    accepted = layer.accept(xs, nothing)
+    accepted = layer.last_output(xs, nothing)
     assert not accepted.any()
-    assert isinstance(RNN(LSTM(3, 4)).accept(xs, nothing), torch.Tensor)
+    assert isinstance(RNN(LSTM(3, 4)).last_output(xs, nothing), torch.Tensor)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from elman.layers.characters import CHARACTERS, CharacterCNN, CharacterRNN
+from elman.layers.word_layer import CHARACTERS, CharacterCNN, CharacterRNN
 
 ALPHABET, SIZE, HIDDEN = 9, 3, 4
 WORD = st.lists(st.integers(1, ALPHABET - 1), min_size=1, max_size=7)

@@ -19,7 +19,7 @@ from elman.cells import (
     Stacked,
 )
 from elman.errors import ModelError
-from elman.layers import MERGES, RNN, BiRNN, Layers, from_torch, to_torch
+from elman.layers import MERGES, RNN, BiRNN, StackedRNN, from_torch, to_torch
 from tests.cells.test_own_cell import lstm_by_hand
 
 pytestmark = pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN")
@@ -29,11 +29,7 @@ KINDS = {
     "RNN tanh": (Elman, nn.RNN, {}),
     "RNN relu": (ReLUElman, nn.RNN, {"nonlinearity": "relu"}),
     "LSTM": (LSTM, nn.LSTM, {}),
-    "LSTM projected": (
-        lambda d, h, **k: ProjectedLSTM(d, h, cell_size=C, **k),
-        nn.LSTM,
-        {"proj_size": H},
-    ),
+    "LSTM projected": (lambda d, h, **k: ProjectedLSTM(d, h, cell_size=C, **k), nn.LSTM, {"proj_size": H}),
     "GRU": (ResetAfterGRU, nn.GRU, {}),
 }
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -52,7 +48,7 @@ def pair(kind, depth, ways, bias):
             return BiRNN(cell(width, H, bias=bias), cell(width, H, bias=bias))
         return RNN(cell(width, H, bias=bias))
 
-    ours = Layers([level(D if k == 0 else ways * H) for k in range(depth)])
+    ours = StackedRNN([level(D if k == 0 else ways * H) for k in range(depth)])
     options = options | {"bias": bias, "bidirectional": ways == 2, "batch_first": True}
     theirs = module(D, hidden, num_layers=depth, **options)
     for weight in [*ours.parameters(), *theirs.parameters()]:
@@ -122,11 +118,11 @@ def test_what_is_given_away_is_a_copy():
     ("layer", "sentence"),
     [
         (RNN(GRU(D, H)), "torch.nn computes another formula than 'gru': r = σ(W_r x"),
-        (RNN(BoundedLSTM(D, H)), "torch.nn computes another formula than 'bounded': i = σ(W_i x"),
-        (RNN(CoupledLSTM(D, H)), "torch.nn computes another formula than 'coupled': f = σ(W_f x"),
-        (RNN(PeepholeLSTM(D, H)), "torch.nn computes another formula than 'peephole': i = σ("),
+        (RNN(BoundedLSTM(D, H)), "torch.nn computes another formula than 'bounded_lstm': i = σ(W_i x"),
+        (RNN(CoupledLSTM(D, H)), "torch.nn computes another formula than 'coupled_lstm': f = σ(W_f x"),
+        (RNN(PeepholeLSTM(D, H)), "torch.nn computes another formula than 'peephole_lstm': i = σ("),
         (RNN(Dropout(LSTM(D, H), 0.5)), "torch.nn has no Dropout"),
-        (Layers([RNN(LSTM(D, H)), RNN(GRU(H, H))]), "torch.nn computes another formula than 'gru'"),
+        (StackedRNN([RNN(LSTM(D, H)), RNN(GRU(H, H))]), "torch.nn computes another formula than 'gru'"),
         (RNN(LSTM(D, H), reverse=True), "torch.nn reads forwards, or both ways with concatenated"),
         (
             BiRNN(LSTM(D, H), LSTM(D, H), merge=MERGES["sum"]),
@@ -138,7 +134,7 @@ def test_what_is_given_away_is_a_copy():
 def test_what_torch_cannot_compute_is_refused_both_ways(layer, sentence):
     module = nn.LSTM(D, H, batch_first=True)
     for convert in (to_torch, lambda layer: from_torch(layer, module.state_dict())):
-        said = refusal(layer, convert)
+        said = unsupported_reason(layer, convert)
         assert said.startswith(sentence)
 
 
@@ -146,7 +142,7 @@ def test_a_missing_weight_is_named():
     ours, theirs = pair("LSTM", 2, 1, True)
     weights = theirs.state_dict()
     del weights["bias_hh_l1"]
-    assert refusal(ours, lambda layer: from_torch(layer, weights)) == (
+    assert unsupported_reason(ours, lambda layer: from_torch(layer, weights)) == (
         "the state dict has no 'bias_hh_l1', which this layer needs"
     )
 
@@ -154,7 +150,7 @@ def test_a_missing_weight_is_named():
 def test_a_weight_of_another_shape_is_named():
     ours, _ = pair("LSTM", 2, 1, True)
     weights = nn.LSTM(D, H + 1, num_layers=2).state_dict()
-    assert refusal(ours, lambda layer: from_torch(layer, weights)) == (
+    assert unsupported_reason(ours, lambda layer: from_torch(layer, weights)) == (
         "'weight_ih_l0' is (20, 3), the layer needs (16, 3)"
     )
 
@@ -167,7 +163,7 @@ def test_a_weight_of_another_shape_is_named():
 def test_a_weight_without_a_place_is_named(more, name):
     ours, _ = pair("LSTM", 1, 1, True)
     weights = nn.LSTM(D, H, **more).state_dict()
-    assert refusal(ours, lambda layer: from_torch(layer, weights)) == (
+    assert unsupported_reason(ours, lambda layer: from_torch(layer, weights)) == (
         f"the state dict has {name!r}, for which this layer has no place"
     )
 
@@ -175,12 +171,12 @@ def test_a_weight_without_a_place_is_named(more, name):
 def test_biases_that_have_no_place_are_not_dropped():
     ours, _ = pair("LSTM", 1, 1, False)
     weights = nn.LSTM(D, H).state_dict()
-    assert refusal(ours, lambda layer: from_torch(layer, weights)) == (
+    assert unsupported_reason(ours, lambda layer: from_torch(layer, weights)) == (
         "the state dict has 'bias_hh_l0', for which this layer has no place"
     )
 
 
-def refusal(layer, convert) -> str:
+def unsupported_reason(layer, convert) -> str:
     """The sentence; the layer stays as it was."""
     before = {name: tensor.clone() for name, tensor in layer.state_dict().items()}
     with pytest.raises(ModelError) as refused:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elman.errors import ModelError
-from elman.layers.convolution import ConvolutionalEncoder
-from elman.layers.transformer import positions
+from elman.layers.stateless_encoders import ConvolutionalEncoder, positions
 
 lengths = st.lists(st.integers(0, 6), min_size=1, max_size=4)
 

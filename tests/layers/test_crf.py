@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from elman.errors import ModelError
-from elman.layers.crf import CRF, Constraints, products
+from elman.layers.crf import CRF, Constraints, scaled_forward
 from elman.layers.crf.chain import Chain, frame
-from elman.layers.crf.messages import messages, total_of
+from elman.layers.crf.forward_backward import messages, total_of
 
 seeds = st.integers(0, 10_000)
 sizes = st.lists(st.integers(0, 4), min_size=1, max_size=3)
@@ -115,9 +115,7 @@ def test_gradients_are_those_of_the_sum_over_all_paths(seed, tags, lengths, cons
     unused = 0 * crf.begin.sum()  # a batch of empty rows depends on nothing
     expected = torch.autograd.grad(sums @ weight + unused, inputs, allow_unused=True)
     for ours, theirs in zip(found, expected, strict=True):
-        torch.testing.assert_close(
-            ours, torch.zeros_like(ours) if theirs is None else theirs, **close
-        )
+        torch.testing.assert_close(ours, torch.zeros_like(ours) if theirs is None else theirs, **close)
 
 
 @given(seeds, st.integers(1, 3), sizes, st.booleans(), spreads, st.integers(1, 9))
@@ -128,9 +126,7 @@ def test_the_n_best_are_the_first_of_all_paths_sorted(seed, tags, lengths, const
     for i, x in enumerate(rows(scores, mask)):
         ranked = sorted(every_path(crf, x).items(), key=lambda item: -item[1])[:n]
         expected = torch.stack([score for _, score in ranked]).detach()
-        assert [tuple(p[: len(x)].tolist()) for p in found[i, : len(ranked)]] == [
-            p for p, _ in ranked
-        ]
+        assert [tuple(p[: len(x)].tolist()) for p in found[i, : len(ranked)]] == [p for p, _ in ranked]
         torch.testing.assert_close(found_scores[i, : len(ranked)], expected, **close)
         assert (found_scores[i, len(ranked) :] == -torch.inf).all()
         assert tuple(best.tags[i, : len(x)].tolist()) == ranked[0][0]
@@ -163,23 +159,14 @@ def test_marginals_are_sums_of_path_probabilities(seed, tags, lengths, constrain
 
 
 @given(seeds, st.integers(1, 3), sizes, st.booleans(), spreads)
-def test_a_piece_is_as_likely_as_all_paths_that_run_through_it(
-    seed, tags, lengths, constrained, spread
-):
+def test_a_piece_is_as_likely_as_all_paths_that_run_through_it(seed, tags, lengths, constrained, spread):
     crf, scores, mask = random_case(seed, tags, lengths, constrained, spread)
     assume(feasible(crf, scores, mask))
     given_tags = random_tags(mask, tags)
-    spans = [
-        (i, *span)
-        for i, n in enumerate(lengths)
-        for span in itertools.combinations(range(n + 1), 2)
-    ]
+    spans = [(i, *span) for i, n in enumerate(lengths) for span in itertools.combinations(range(n + 1), 2)]
     found = crf.pieces(scores, given_tags, mask, torch.tensor(spans).view(-1, 3).long())
     for (i, start, stop), log_p in zip(spans, found, strict=True):
-        paths, piece = (
-            every_path(crf, scores[i][mask[i]]),
-            tuple(given_tags[i, start:stop].tolist()),
-        )
+        paths, piece = (every_path(crf, scores[i][mask[i]]), tuple(given_tags[i, start:stop].tolist()))
         through = [score for path, score in paths.items() if path[start:stop] == piece]
         if through:
             expected = log_sum(through) - log_sum(paths.values())
@@ -226,9 +213,7 @@ def test_nothing_decoded_or_drawn_breaks_the_constraints(seed, lengths, spread):
     scores = (torch.rand(*mask.shape, 3) * 2 - 1) * spread
     scores[..., 2] += spread  # what is not allowed everywhere is what the scores want
     n_best = crf.n_best(scores, mask, 3)
-    many = torch.cat(
-        [n_best.tags, crf.sample(scores, mask, 5), crf.viterbi(scores, mask).tags[:, None]], 1
-    )
+    many = torch.cat([n_best.tags, crf.sample(scores, mask, 5), crf.viterbi(scores, mask).tags[:, None]], 1)
     real = torch.cat([n_best.scores > -torch.inf, torch.ones(len(mask), 6, dtype=torch.bool)], 1)
     for i, n in enumerate(lengths):
         for path in many[i][real[i]]:
@@ -294,10 +279,7 @@ def test_a_row_without_tokens_has_only_the_empty_path():
 def test_a_gap_in_the_mask_ends_one_sequence_and_begins_another():
     crf, scores, _ = random_case(0, 3, [5], True)
     gap = torch.tensor([[True, True, False, True, True]])
-    apart = [
-        crf.log_partition(x, torch.ones(1, 2, dtype=torch.bool))
-        for x in (scores[:, :2], scores[:, 3:])
-    ]
+    apart = [crf.log_partition(x, torch.ones(1, 2, dtype=torch.bool)) for x in (scores[:, :2], scores[:, 3:])]
     torch.testing.assert_close(crf.log_partition(scores, gap), sum(apart), **close)
 
 
@@ -309,29 +291,23 @@ def test_derivatives_are_those_of_finite_differences(spread):
     assert torch.autograd.gradcheck(
         lambda x, *_: crf.log_likelihood(x, gold, mask), (scores, *crf.parameters())
     )
-    assert torch.autograd.gradcheck(
-        lambda x, *_: crf.marginals(x, mask), (scores, *crf.parameters())
-    )
-    assert torch.autograd.gradcheck(
-        lambda x, *_: crf.pieces(x, gold, mask, spans), (scores, *crf.parameters())
-    )
+    assert torch.autograd.gradcheck(lambda x, *_: crf.marginals(x, mask), (scores, *crf.parameters()))
+    assert torch.autograd.gradcheck(lambda x, *_: crf.pieces(x, gold, mask, spans), (scores, *crf.parameters()))
 
 
 @given(seeds, st.sampled_from([1.0, 30.0, 1e3]))
 def test_matrix_products_agree_with_messages_wherever_they_apply(seed, spread):
     torch.manual_seed(seed)
-    moves = torch.rand(5, 5) * (products.RANGE - 1)
-    assert products.applies(moves)
+    moves = torch.rand(5, 5) * (scaled_forward.RANGE - 1)
+    assert scaled_forward.worthwhile(moves)
     mask = mask_of([20, 7, 0])
     chain = frame((torch.rand(3, 20, 4) * 2 - 1) * spread, mask, moves.requires_grad_())
     xs = chain.xs.detach().requires_grad_()
-    quick = products.log_partition(Chain(xs, moves))
+    quick = scaled_forward.log_partition(Chain(xs, moves))
     slow = total_of(messages(Chain(xs.double(), moves.double())))
     torch.testing.assert_close(quick, slow, rtol=1e-6, atol=1e-3)
     for ours, theirs in zip(
-        torch.autograd.grad(quick.sum(), [xs, moves]),
-        torch.autograd.grad(slow.sum(), [xs, moves]),
-        strict=True,
+        torch.autograd.grad(quick.sum(), [xs, moves]), torch.autograd.grad(slow.sum(), [xs, moves]), strict=True
     ):
         torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
 
@@ -373,12 +349,8 @@ def test_a_small_difference_decides_at_the_end_of_a_long_chain():
 
 def test_a_tag_that_only_an_unlikely_one_leads_to_is_not_lost():
     crf, mask = CRF(3, bio), mask_of([2])
-    scores = torch.tensor(
-        [[[1000.0, 0.0, 0.0], [0.0, 0.0, 1000.0]]]
-    )  # O I is forbidden, B I and O O tie
-    torch.testing.assert_close(
-        crf.marginals(scores, mask)[0, 1], torch.tensor([1 / 3, 1 / 3, 1 / 3])
-    )
+    scores = torch.tensor([[[1000.0, 0.0, 0.0], [0.0, 0.0, 1000.0]]])  # O I is forbidden, B I and O O tie
+    torch.testing.assert_close(crf.marginals(scores, mask)[0, 1], torch.tensor([1 / 3, 1 / 3, 1 / 3]))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -417,12 +389,7 @@ def test_no_path_at_all_is_an_error_where_one_is_asked_for():
     never = Constraints(bio.begin, torch.zeros(3, 3, dtype=torch.bool), bio.end)
     crf, scores, mask = CRF(3, never), torch.zeros(2, 4, 3), mask_of([1, 4])
     assert crf.log_partition(scores, mask)[1] == -torch.inf
-    asks = [
-        crf.viterbi,
-        crf.marginals,
-        lambda x, m: crf.n_best(x, m, 2),
-        lambda x, m: crf.sample(x, m, 2),
-    ]
+    asks = [crf.viterbi, crf.marginals, lambda x, m: crf.n_best(x, m, 2), lambda x, m: crf.sample(x, m, 2)]
     for ask in asks:
         with pytest.raises(ModelError, match="the constraints allow no sequence of 4 tags"):
             ask(scores, mask)

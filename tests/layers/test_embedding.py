@@ -12,9 +12,7 @@ MATRIX = torch.tensor([[0.0, 0], [0, 0], [1, -3], [0, 0], [4, 2]])
 FOUND = torch.tensor([False, False, True, False, True])
 
 
-def pretrained(
-    matrix: torch.Tensor, found: torch.Tensor, *, frozen: bool = True
-) -> PretrainedEmbedding:
+def pretrained(matrix: torch.Tensor, found: torch.Tensor, *, frozen: bool = True) -> PretrainedEmbedding:
     return PretrainedEmbedding(Pretrained(matrix, found, torch.full_like(found, not frozen)))
 
 

@@ -9,15 +9,14 @@ from torch import nn
 from elman.cells import CELLS, LSTM
 from elman.errors import ModelError
 from elman.layers import to_torch
-from elman.layers.convolution import ConvolutionalEncoder
-from elman.layers.encoder import Encoder, Encoding, RecurrentEncoder, StatelessEncoder, recurrent
-from elman.layers.rnn import BiRNN, Layers
-from elman.layers.transformer import TransformerEncoder
+from elman.layers.encoder import Encoder, EncoderOutput, RecurrentEncoder, StatelessEncoder, build_stacked_rnn
+from elman.layers.rnn import BiRNN, StackedRNN
+from elman.layers.stateless_encoders import ConvolutionalEncoder, TransformerEncoder
 from elman.state import leaves
 
 
 def stack(cell: str = "lstm", bidirectional: bool = True, dropout: float = 0.0) -> RecurrentEncoder:
-    layers = recurrent(CELLS[cell], (3, 4), layers=2, bidirectional=bidirectional, dropout=dropout)
+    layers = build_stacked_rnn(CELLS[cell], (3, 4), layers=2, bidirectional=bidirectional, dropout=dropout)
     return RecurrentEncoder(layers)
 
 
@@ -43,7 +42,7 @@ def sources(lengths: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
     return xs.masked_fill(~mask[..., None], torch.nan), mask
 
 
-def parts(encoding: Encoding) -> list[torch.Tensor]:
+def parts(encoding: EncoderOutput) -> list[torch.Tensor]:
     """What there is of each sequence beside its outputs."""
     states = [] if encoding.final is None else [leaf for _, leaf in leaves(encoding.final)]
     return [encoding.last, encoding.mean(), *states]
@@ -91,7 +90,7 @@ def test_an_empty_sequence_is_zeros_and_its_gradient_no_nan(name):
 def test_the_outputs_and_last_states_are_those_of_torch_nn():
     theirs = nn.LSTM(3, 4, 2, batch_first=True, bidirectional=True).double()
     widths = (3, 8)
-    ours = Layers([BiRNN(LSTM(width, 4), LSTM(width, 4)) for width in widths]).double()
+    ours = StackedRNN([BiRNN(LSTM(width, 4), LSTM(width, 4)) for width in widths]).double()
     theirs.load_state_dict(to_torch(ours))
     encoder = RecurrentEncoder(ours)
     xs, mask = sources([5, 2])
@@ -111,7 +110,7 @@ def test_the_outputs_and_last_states_are_those_of_torch_nn():
 def test_directions_that_are_not_side_by_side_are_refused():
     layer = BiRNN(LSTM(3, 4), LSTM(3, 4), merge=torch.add)
     with pytest.raises(ModelError, match="concatenated"):
-        RecurrentEncoder(Layers([layer]))
+        RecurrentEncoder(StackedRNN([layer]))
 
 
 def test_each_layer_drops_the_same_features_at_every_position():

@@ -7,19 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elman.errors import ModelError
-from elman.layers.embedding import Embedding
-from elman.layers.mixture import Mixture, mixed_nats
+from elman.layers.mixture import Mixture, mixture_nll
 from elman.layers.softmax import Output
-
-cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-
-
-def mixture(size=5, vocabulary=7, width=None, count=3, **options) -> Mixture:
-    tied = Embedding(vocabulary, width).double() if width else None
-    made = Mixture(size, vocabulary, tied, count=count, **options).double()
-    for weight in [*made.parameters(), *(tied.parameters() if tied else ())]:
-        torch.nn.init.normal_(weight)
-    return made
+from tests.layers.logits import mixture, mixture_costs
 
 
 def slowly(made: Mixture, h: np.ndarray) -> np.ndarray:
@@ -47,16 +37,9 @@ def test_it_is_the_sum_of_weighted_softmaxes(width, count):
     torch.testing.assert_close(made.log_probabilities(hs).exp(), torch.tensor(expected))
     torch.testing.assert_close(made.logits(hs).softmax(-1), torch.tensor(expected))
     costs = -np.log(np.take_along_axis(expected, targets.numpy()[..., None], -1)[..., 0])
-    torch.testing.assert_close(made.nats(hs, targets), torch.tensor(costs))
+    torch.testing.assert_close(made.nll(hs, targets), torch.tensor(costs))
     torch.testing.assert_close(made.loss(hs, targets), torch.tensor(costs.mean()))
     assert isinstance(made, Output)
-
-
-def whole(made: Mixture, h, targets):
-    """The costs from a tensor of all logits."""
-    z = torch.nn.functional.linear(made.vectors(h), made.softmax.W, made.softmax.b)
-    p = (made.log_shares(h).exp()[..., None] * z.softmax(-1)).sum(-2)
-    return -p.gather(-1, targets[..., None])[..., 0].log()
 
 
 @pytest.mark.parametrize("vocabulary", [7, 1100], ids=["whole", "in chunks"])
@@ -67,7 +50,7 @@ def test_the_loss_and_its_gradients_are_those_of_all_logits(vocabulary, weighted
     targets = torch.randint(vocabulary, (9,))
     weights = torch.tensor([1.0, 0, 2] * 3) if weighted else None
     expected = torch.tensor([1.0] * 9) if weights is None else weights
-    expected = (whole(made, h, targets) * expected).sum() / expected.sum()
+    expected = (mixture_costs(made, h, targets) * expected).sum() / expected.sum()
     loss = made.loss(h, targets, weights)
     torch.testing.assert_close(loss, expected)
     leaves = [h, made.softmax.W, *made.parameters()]
@@ -80,9 +63,7 @@ def test_logits_are_not_kept():
     made = mixture(vocabulary=3000, width=4)
     h, targets = torch.randn(50, 5, dtype=torch.float64), torch.randint(3000, (50,))
     kept = []
-    with torch.autograd.graph.saved_tensors_hooks(
-        lambda t: kept.append(t.numel()) or t, lambda t: t
-    ):
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t.numel()) or t, lambda t: t):
         made.loss(h, targets)
     assert max(kept) == made.softmax.W.numel() < 50 * 3000
 
@@ -108,7 +89,7 @@ def test_more_than_rank_can_be_said():
 def test_extreme_costs_stay_finite():
     v = torch.tensor([[[1e4], [-1e4]]], requires_grad=True)
     W, b = torch.tensor([[1.0], [-1.0]], requires_grad=True), torch.zeros(2)
-    nats = mixed_nats(v, torch.tensor([[-1e3, 0.0]]), W, b, torch.tensor([0]))
+    nats = mixture_nll(v, torch.tensor([[-1e3, 0.0]]), W, b, torch.tensor([0]))
     assert nats.item() == pytest.approx(1e3)
     assert all(torch.isfinite(g).all() for g in torch.autograd.grad(nats.sum(), (v, W)))
 
@@ -123,43 +104,3 @@ def test_vectors_are_dropped_in_training_only():
 def test_one_softmax_is_no_mixture():
     with pytest.raises(ModelError, match="at least 2 softmaxes, not 1"):
         Mixture(3, 4, count=1)
-
-
-@cuda
-@pytest.mark.parametrize("precision", [torch.float32, torch.float16])
-def test_the_rows_of_a_gpu_are_those_of_all_logits(precision):
-    made = mixture(size=32, vocabulary=3000, width=32, count=4).float().cuda()
-    made.softmax._tied = (made.softmax.W.detach().float().cuda().mul(0.2).requires_grad_(),)
-    h = torch.randn(200, 32, device="cuda", requires_grad=True)
-    targets, weights = torch.randint(3000, (200,), device="cuda"), torch.rand(200, device="cuda")
-    expected = (whole(made, h, targets) * weights).sum() / weights.sum()
-    with torch.autocast("cuda", dtype=precision, enabled=precision == torch.float16):
-        loss = made.loss(h, targets, weights)
-    torch.testing.assert_close(loss, expected, rtol=3e-3, atol=0)
-    leaves = [h, made.softmax.W, *made.parameters()]
-    found = torch.autograd.grad(loss, leaves)
-    for one, other in zip(found, torch.autograd.grad(expected, leaves), strict=True):
-        assert (one - other).norm() < 0.03 * other.norm()
-
-
-@cuda
-def test_the_loss_is_captured_in_a_graph():
-    made = Mixture(16, 2000, count=3).cuda()
-    h, targets = torch.randn(40, 16, device="cuda"), torch.randint(2000, (40,), device="cuda")
-
-    def update():
-        made.zero_grad(set_to_none=False)
-        loss = made.loss(h, targets)
-        loss.backward()
-        return loss
-
-    stream = torch.cuda.Stream()
-    with torch.cuda.stream(stream):
-        update()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=stream):
-        captured = update()
-    h.copy_(torch.randn_like(h))
-    graph.replay()
-    torch.testing.assert_close(captured, whole(made, h, targets).mean(), rtol=1e-4, atol=0)

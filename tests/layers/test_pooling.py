@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elman.errors import ModelError
-from elman.layers.pooling import POOLS, Window, pool
+from elman.layers.pooling import POOLS, WindowPooling, build_pooling
 
 lengths = st.lists(st.integers(0, 5), min_size=1, max_size=4)
 
@@ -38,7 +38,7 @@ def by_hand(name: str, ys: np.ndarray) -> np.ndarray:
 @given(sizes=lengths)
 def test_each_row_is_pooled_as_by_hand(name, sizes):
     ys, mask = made(sizes)
-    pooling, size = pool(name, 4, bidirectional=True)
+    pooling, size = build_pooling(name, 4, bidirectional=True)
     result = pooling(ys, mask)
     assert result.shape == (len(sizes), size)
     for row, n, got in zip(ys.numpy(), sizes, result, strict=True):
@@ -48,28 +48,26 @@ def test_each_row_is_pooled_as_by_hand(name, sizes):
 @given(sizes=lengths)
 def test_attention_is_a_mean_with_weights_that_sum_to_one(sizes):
     ys, mask = made(sizes)
-    pooling, _ = pool("attention", 4, bidirectional=True)
+    pooling, _ = build_pooling("attention", 4, bidirectional=True)
     result = pooling(ys, mask)
     for row, n, got in zip(ys, sizes, result, strict=True):
-        scores = (torch.tanh(row[:n] @ pooling.W.weight.T + pooling.W.bias) @ pooling.v.weight.T)[
-            :, 0
-        ]
+        scores = (torch.tanh(row[:n] @ pooling.W.weight.T + pooling.W.bias) @ pooling.v.weight.T)[:, 0]
         weights = torch.exp(scores) / torch.exp(scores).sum()
         torch.testing.assert_close(got, (weights[:, None] * row[:n]).sum(0))
 
 
 def test_attention_with_nothing_learnt_is_the_mean():
     ys, mask = made([3, 5])
-    pooling, _ = pool("attention", 4, bidirectional=False)
+    pooling, _ = build_pooling("attention", 4, bidirectional=False)
     pooling.v.weight.data.zero_()
-    mean, _ = pool("mean", 4, bidirectional=False)
+    mean, _ = build_pooling("mean", 4, bidirectional=False)
     torch.testing.assert_close(pooling(ys, mask), mean(ys, mask))
 
 
 @given(sizes=lengths, width=st.integers(1, 7))
 def test_a_window_is_the_first_positions_and_zeros(sizes, width):
     ys, mask = made(sizes, 2)
-    for row, n, got in zip(ys, sizes, Window(width)(ys, mask), strict=True):
+    for row, n, got in zip(ys, sizes, WindowPooling(width)(ys, mask), strict=True):
         expected = torch.zeros(width, 2)
         seen = min(n, width)
         expected[:seen] = row[:seen]
@@ -79,7 +77,7 @@ def test_a_window_is_the_first_positions_and_zeros(sizes, width):
 @pytest.mark.parametrize("name", POOLS)
 def test_what_stands_in_the_padding_does_not_matter(name):
     ys, mask = made([2, 0, 4])
-    pooling, _ = pool(name, 4, bidirectional=True)
+    pooling, _ = build_pooling(name, 4, bidirectional=True)
     other = torch.where(mask[..., None], ys, torch.full_like(ys, 1e6))
     assert torch.equal(pooling(ys, mask), pooling(other, mask))
 
@@ -88,7 +86,7 @@ def test_what_stands_in_the_padding_does_not_matter(name):
 def test_an_empty_row_has_no_gradient_that_is_not_a_number(name):
     ys, mask = made([0, 3])
     ys.requires_grad_()
-    pooling, _ = pool(name, 4, bidirectional=True)
+    pooling, _ = build_pooling(name, 4, bidirectional=True)
     pooling(ys, mask).square().sum().backward()
     assert torch.isfinite(ys.grad).all()
     assert not ys.grad[0].any()
@@ -96,4 +94,4 @@ def test_an_empty_row_has_no_gradient_that_is_not_a_number(name):
 
 def test_the_ends_of_one_direction_are_refused():
     with pytest.raises(ModelError, match="take 'last'"):
-        pool("ends", 4, bidirectional=False)
+        build_pooling("ends", 4, bidirectional=False)

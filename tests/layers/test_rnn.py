@@ -5,7 +5,7 @@ import torch
 
 from elman.cells import GRU, LSTM, Elman, Stacked
 from elman.errors import ModelError
-from elman.layers import MERGES, RNN, BiRNN, Layers, Recurrent, last
+from elman.layers import MERGES, RNN, BiRNN, RecurrentLayer, StackedRNN, select_last
 from elman.scan import scan
 from elman.state import State, leaves
 
@@ -15,12 +15,8 @@ FIRST = [0, 0, None, 1]  # and the first
 HAND = {
     "concat": lambda f, b: torch.tensor([*f.tolist(), *b.tolist()]),
     "sum": lambda f, b: torch.tensor([x + y for x, y in zip(f.tolist(), b.tolist(), strict=True)]),
-    "mean": lambda f, b: torch.tensor(
-        [(x + y) / 2 for x, y in zip(f.tolist(), b.tolist(), strict=True)]
-    ),
-    "product": lambda f, b: torch.tensor(
-        [x * y for x, y in zip(f.tolist(), b.tolist(), strict=True)]
-    ),
+    "mean": lambda f, b: torch.tensor([(x + y) / 2 for x, y in zip(f.tolist(), b.tolist(), strict=True)]),
+    "product": lambda f, b: torch.tensor([x * y for x, y in zip(f.tolist(), b.tolist(), strict=True)]),
 }
 
 
@@ -41,8 +37,8 @@ def by_hand(cell, row):
 
 
 def test_every_layer_is_recurrent():
-    layers = [RNN(Elman(3, 4)), BiRNN(Elman(3, 4), Elman(3, 4)), Layers([RNN(Elman(3, 4))])]
-    assert all(isinstance(layer, Recurrent) for layer in layers)
+    layers = [RNN(Elman(3, 4)), BiRNN(Elman(3, 4), Elman(3, 4)), StackedRNN([RNN(Elman(3, 4))])]
+    assert all(isinstance(layer, RecurrentLayer) for layer in layers)
     assert [layer.output_size for layer in layers] == [4, 8, 4]
 
 
@@ -50,20 +46,20 @@ def test_every_layer_is_recurrent():
 def test_a_birnn_merges_both_directions_at_each_step(merge):
     layer = BiRNN(Elman(2, 3), Elman(2, 3), merge=MERGES[merge])
     (row,) = xs = torch.randn(1, 4, 2)
-    ahead = by_hand(layer.ahead.cell, row)
-    back = by_hand(layer.back.cell, row.flip(0))[::-1]
+    ahead = by_hand(layer.forward_rnn.cell, row)
+    back = by_hand(layer.backward_rnn.cell, row.flip(0))[::-1]
     expected = torch.stack([HAND[merge](f, b) for f, b in zip(ahead, back, strict=True)])
     torch.testing.assert_close(layer(xs)[0][0], expected)
-    torch.testing.assert_close(layer.accept(xs)[0], HAND[merge](ahead[-1], back[0]))
+    torch.testing.assert_close(layer.last_output(xs)[0], HAND[merge](ahead[-1], back[0]))
     assert layer.output_size == expected.shape[1]
 
 
-@pytest.mark.parametrize("executor", ["auto", "torch", "derived", "loop"])
+@pytest.mark.parametrize("executor", ["auto", "torch", "codegen", "loop"])
 def test_accepting_is_the_output_at_the_last_token(executor):
     layer = RNN(LSTM(2, 3), executor=executor)
     xs = torch.randn(4, 4, 2)
     ys, _ = layer(xs, MASK)
-    for row, y in enumerate(layer.accept(xs, MASK)):
+    for row, y in enumerate(layer.last_output(xs, MASK)):
         assert torch.equal(y, ys[row, LAST[row]] if LAST[row] is not None else torch.zeros(3))
 
 
@@ -71,15 +67,15 @@ def test_accepting_in_reverse_is_the_output_at_the_first_token():
     layer = RNN(LSTM(2, 3), reverse=True)
     xs = torch.randn(4, 4, 2)
     ys, _ = layer(xs, MASK)
-    for row, y in enumerate(layer.accept(xs, MASK)):
+    for row, y in enumerate(layer.last_output(xs, MASK)):
         assert torch.equal(y, ys[row, FIRST[row]] if FIRST[row] is not None else torch.zeros(3))
 
 
 def test_a_birnn_accepts_the_forward_end_with_the_backward_beginning():
     layer = BiRNN(GRU(2, 3), LSTM(2, 5))
     xs = torch.randn(4, 4, 2)
-    (ahead, _), (back, _) = layer.ahead(xs, MASK), layer.back(xs, MASK)
-    for row, y in enumerate(layer.accept(xs, MASK)):
+    (ahead, _), (back, _) = layer.forward_rnn(xs, MASK), layer.backward_rnn(xs, MASK)
+    for row, y in enumerate(layer.last_output(xs, MASK)):
         if LAST[row] is None:
             assert not y.any()
         else:
@@ -88,8 +84,8 @@ def test_a_birnn_accepts_the_forward_end_with_the_backward_beginning():
 
 def test_last_without_a_mask_is_the_end_or_the_beginning():
     ys = torch.randn(2, 4, 3)
-    assert torch.equal(last(ys, None), ys[:, 3])
-    assert torch.equal(last(ys, None, reverse=True), ys[:, 0])
+    assert torch.equal(select_last(ys, None), ys[:, 3])
+    assert torch.equal(select_last(ys, None, reverse=True), ys[:, 0])
 
 
 @pytest.mark.parametrize("merge", MERGES)
@@ -104,43 +100,43 @@ def test_padding_is_inert_in_both_directions(merge):
 
 def test_layers_read_the_outputs_of_those_below():
     below, above = BiRNN(LSTM(2, 3), LSTM(2, 3)), RNN(GRU(6, 4), reverse=True)
-    layer = Layers([below, above])
+    layer = StackedRNN([below, above])
     xs = torch.randn(4, 4, 2)
     middle, s = below(xs, MASK)
     top, r = above(middle, MASK)
     ys, state = layer(xs, MASK)
     torch.testing.assert_close(ys, top)
     torch.testing.assert_close(dict(leaves(state)), dict(leaves((s, r))))
-    torch.testing.assert_close(layer.accept(xs, MASK), above.accept(middle, MASK))
+    torch.testing.assert_close(layer.last_output(xs, MASK), above.last_output(middle, MASK))
     assert (layer.input_size, layer.output_size) == (2, 4)
 
 
 def test_layers_of_rnns_are_an_rnn_of_a_stack():
     cells = [LSTM(2, 3), GRU(3, 5), Elman(5, 4)]
     xs = torch.randn(4, 4, 2)
-    layered, stacked = Layers([RNN(cell) for cell in cells]), RNN(Stacked(cells))
+    layered, stacked = StackedRNN([RNN(cell) for cell in cells]), RNN(Stacked(cells))
     torch.testing.assert_close(layered(xs, MASK)[0], stacked(xs, MASK)[0])
-    torch.testing.assert_close(layered.accept(xs, MASK), stacked.accept(xs, MASK))
+    torch.testing.assert_close(layered.last_output(xs, MASK), stacked.last_output(xs, MASK))
 
 
 def test_initial_states_reach_every_direction_and_layer():
-    layer = Layers([BiRNN(Elman(2, 3), Elman(2, 3)), RNN(Elman(6, 4))])
+    layer = StackedRNN([BiRNN(Elman(2, 3), Elman(2, 3)), RNN(Elman(6, 4))])
     xs = torch.randn(2, 5, 2)
     given = ((State(h=torch.randn(2, 3)), State(h=torch.randn(2, 3))), State(h=torch.randn(2, 4)))
     (forward, backward), top = given
-    ahead, s = scan(layer.stack[0].ahead.cell, xs, state=forward)
-    back, r = scan(layer.stack[0].back.cell, xs, state=backward, reverse=True)
+    ahead, s = scan(layer.stack[0].forward_rnn.cell, xs, state=forward)
+    back, r = scan(layer.stack[0].backward_rnn.cell, xs, state=backward, reverse=True)
     expected, t = scan(layer.stack[1].cell, torch.cat([ahead, back], -1), state=top)
     ys, final = layer(xs, state=given)
     torch.testing.assert_close(ys, expected)
     torch.testing.assert_close(dict(leaves(final)), dict(leaves(((s, r), t))))
-    torch.testing.assert_close(layer.accept(xs, state=given), expected[:, -1])
+    torch.testing.assert_close(layer.last_output(xs, state=given), expected[:, -1])
 
 
 def test_the_loss_on_one_output_reaches_every_real_token_and_no_padding():
     layer = BiRNN(LSTM(2, 3), LSTM(2, 3))
     xs = torch.randn(4, 4, 2, requires_grad=True)
-    layer.accept(xs, MASK).sum().backward()
+    layer.last_output(xs, MASK).sum().backward()
     assert torch.equal(xs.grad.abs().sum(-1) > 0, MASK)
 
 
@@ -155,7 +151,7 @@ def test_the_loss_on_one_output_reaches_every_real_token_and_no_padding():
             lambda: BiRNN(Elman(3, 4), Elman(3, 5), merge=MERGES["sum"]),
             "outputs of 4 and 5 features can only be concatenated",
         ),
-        (lambda: Layers([]), "at least one layer is needed"),
+        (lambda: StackedRNN([]), "at least one layer is needed"),
     ],
 )
 def test_what_does_not_fit_together_is_said_in_a_sentence(build, sentence):

@@ -10,28 +10,10 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from elman.errors import ModelError
-from elman.layers.adaptive import AdaptiveSoftmax
-from elman.layers.cross_entropy import linear_cross_entropy, linear_nats
+from elman.layers.cross_entropy import linear_cross_entropy, linear_nll
 from elman.layers.embedding import Embedding
-from elman.layers.softmax import Output, Softmax
-
-cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-
-
-def problem(count, size, vocabulary, *, dtype=torch.float64, device="cpu"):
-    draw = {"dtype": dtype, "device": device}
-    h, W = torch.randn(count, size, **draw), torch.randn(vocabulary, size, **draw)
-    leaves = [x.requires_grad_() for x in (h, W, torch.randn(vocabulary, **draw))]
-    return leaves, torch.randint(vocabulary, (count,), device=device)
-
-
-def whole(h, W, b, targets, smoothing=0.0):
-    z = F.linear(h, W, b)
-    return F.cross_entropy(z, targets, reduction="none", label_smoothing=smoothing)
-
-
-def relative(one, other):
-    return ((one - other).norm() / other.norm().clamp(min=1e-30)).item()
+from elman.layers.softmax import AdaptiveSoftmax, Output, Softmax
+from tests.layers.logits import problem, relative, whole
 
 
 @given(
@@ -42,15 +24,13 @@ def relative(one, other):
     biased=st.booleans(),
     seed=st.integers(0, 999),
 )
-def test_chunks_are_the_whole_in_values_and_gradients(
-    count, vocabulary, chunk, smoothing, biased, seed
-):
+def test_chunks_are_the_whole_in_values_and_gradients(count, vocabulary, chunk, smoothing, biased, seed):
     torch.manual_seed(seed)
     (h, W, b), targets = problem(count, 3, vocabulary)
     weights = torch.rand(count, dtype=torch.float64) * (torch.rand(count) < 0.7)  # some ignored
     leaves = (h, W, b) if biased else (h, W)
     bias = b if biased else None
-    ours = linear_nats(h, W, bias, targets, smoothing=smoothing, chunk=chunk)
+    ours = linear_nll(h, W, bias, targets, smoothing=smoothing, chunk=chunk)
     theirs = whole(h, W, bias, targets, smoothing)
     torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-10)
     gradients = torch.autograd.grad(ours, leaves, weights)
@@ -61,7 +41,7 @@ def test_chunks_are_the_whole_in_values_and_gradients(
 def test_float32_agrees_with_float64_to_five_digits():
     leaves, targets = problem(50, 16, 3000)
     narrow = [leaf.detach().float().requires_grad_() for leaf in leaves]
-    ours, theirs = linear_nats(*narrow, targets, chunk=128).mean(), whole(*leaves, targets).mean()
+    ours, theirs = linear_nll(*narrow, targets, chunk=128).mean(), whole(*leaves, targets).mean()
     assert relative(ours, theirs) < 1e-5
     gradients = torch.autograd.grad(ours, narrow), torch.autograd.grad(theirs, leaves)
     assert all(relative(one, other) < 1e-5 for one, other in zip(*gradients, strict=True))
@@ -69,7 +49,7 @@ def test_float32_agrees_with_float64_to_five_digits():
 
 def test_gradients_of_chunks_are_those_of_finite_differences():
     leaves, targets = problem(4, 3, 7)
-    assert torch.autograd.gradcheck(lambda *x: linear_nats(*x, targets, chunk=3), leaves)
+    assert torch.autograd.gradcheck(lambda *x: linear_nll(*x, targets, chunk=3), leaves)
 
 
 @pytest.mark.parametrize("vocabulary", [30, 1500])  # below and above where chunks begin
@@ -95,7 +75,7 @@ def test_ignored_positions_have_no_gradient_and_no_say():
 def test_extreme_logits_stay_finite():
     h = torch.tensor([[1e4], [-1e4]], requires_grad=True)
     W = torch.tensor([[1.0], [0.0], [-1.0]], requires_grad=True)
-    nats = linear_nats(h, W, None, torch.tensor([0, 0]), chunk=1)
+    nats = linear_nll(h, W, None, torch.tensor([0, 0]), chunk=1)
     assert nats.tolist() == [0, 2e4]
     assert torch.isfinite(torch.cat(torch.autograd.grad(nats.sum(), (h, W)))).all()
 
@@ -152,7 +132,7 @@ def test_probabilities_sum_to_one_and_price_the_targets(make):
     torch.testing.assert_close(logs.exp().sum(-1), torch.ones(2, 3))
     torch.testing.assert_close(output.logits(h).log_softmax(-1), logs)
     nats = -logs.gather(-1, targets[..., None])[..., 0]
-    torch.testing.assert_close(output.nats(h, targets), nats)
+    torch.testing.assert_close(output.nll(h, targets), nats)
     torch.testing.assert_close(output.loss(h, targets), nats.mean())
     mask = torch.tensor([[True, False, True], [False, False, True]])
     torch.testing.assert_close(output.loss(h, targets, mask), nats[mask].mean())
@@ -162,9 +142,7 @@ def test_labels_are_smooth_in_training_only():
     softmax, h, targets = Softmax(6, 12, smoothing=0.2), torch.randn(3, 6), torch.tensor([1, 5, 7])
     smooth = F.cross_entropy(softmax.logits(h), targets, label_smoothing=0.2)
     torch.testing.assert_close(softmax.loss(h, targets), smooth)
-    torch.testing.assert_close(
-        softmax.eval().loss(h, targets), F.cross_entropy(softmax.logits(h), targets)
-    )
+    torch.testing.assert_close(softmax.eval().loss(h, targets), F.cross_entropy(softmax.logits(h), targets))
 
 
 MEMORY = """
@@ -185,52 +163,3 @@ def test_the_loss_never_holds_all_logits():
     run = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True)
     logits = 1024 * 33278 * 4 / 1024  # KiB
     assert int(run.stdout) < logits / 4
-
-
-@cuda
-@pytest.mark.parametrize("dtype", [None, torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_rows_on_a_gpu_are_the_whole(dtype, smoothing):
-    leaves, targets = problem(300, 64, 3001, device="cuda")
-    leaves[1].data /= 8  # logits of a usual size, or bfloat16 rounds them to another distribution
-    weights = torch.rand(300, device="cuda") * (torch.rand(300, device="cuda") < 0.8)
-    narrow = [leaf.detach().float().requires_grad_() for leaf in leaves]
-    with torch.autocast("cuda", dtype or torch.float16, enabled=dtype is not None):
-        ours = linear_cross_entropy(*narrow, targets, weights=weights, smoothing=smoothing)
-    theirs = (whole(*leaves, targets, smoothing) * weights).sum() / weights.sum()
-    most = {None: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1e-2}[dtype]
-    assert relative(ours, theirs) < most
-    gradients = torch.autograd.grad(ours, narrow), torch.autograd.grad(theirs, leaves)
-    assert all(relative(one, other) < most for one, other in zip(*gradients, strict=True))
-
-
-@cuda
-def test_a_tiny_gradient_survives_float16():
-    (h, W, b), targets = problem(64, 16, 2000, dtype=torch.float32, device="cuda")
-    with torch.autocast("cuda", torch.float16):
-        for loss in (linear_cross_entropy(h, W, b, targets), linear_nats(h, W, b, targets).mean()):
-            one = torch.autograd.grad(loss, W, retain_graph=True)[0]
-            small = torch.autograd.grad(loss * 1e-9, W)[0]
-            assert relative(small * 1e9, one) < 1e-5
-
-
-@cuda
-def test_the_loss_can_be_recorded_in_a_graph():
-    leaves, targets = problem(200, 16, 2000, dtype=torch.float32, device="cuda")
-    graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()
-
-    def step():
-        loss = linear_cross_entropy(*leaves, targets, weights=targets > 100)
-        return loss, *torch.autograd.grad(loss, leaves)
-
-    with torch.cuda.stream(side):
-        step()
-    torch.cuda.synchronize()
-    with torch.cuda.graph(graph, stream=side):
-        recorded = step()
-    with torch.no_grad():
-        leaves[0].mul_(-2)
-    graph.replay()
-    torch.cuda.synchronize()
-    for one, other in zip(recorded, step(), strict=True):
-        torch.testing.assert_close(one, other)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elman.errors import ModelError
-from elman.layers.transformer import TransformerEncoder, positions
+from elman.layers.stateless_encoders import TransformerEncoder, positions
 
 lengths = st.lists(st.integers(0, 6), min_size=1, max_size=4)
 DOUBLE = torch.zeros(0, dtype=torch.float64)

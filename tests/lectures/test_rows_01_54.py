@@ -6,11 +6,10 @@ import torch
 from torch import nn
 
 from elman.layers import RNN, BiRNN, to_torch
-from elman.tasks.classifier import Classifier, Example, Model
-from elman.tasks.settings import Tokens
-from elman.tasks.tagger import Model as TaggerModel
-from elman.tasks.tagger import Tagger
-from elman.tasks.words import side_by_side
+from elman.tasks.classifier.task import Classifier, ClassifierConfig, ClassifierExample
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.tagger.task import Tagger, TaggerConfig
+from elman.tasks.word_batch import collate
 from tests.tasks import names, topics
 
 TEXTS = ["when", "the city of the river", "is a year"]
@@ -18,15 +17,15 @@ TEXTS = ["when", "the city of the river", "is a year"]
 
 def words_of(model: Classifier, text: str) -> torch.Tensor:
     """x_{1:n} (n, D): the rows of E."""
-    return model.net.words.embed[0].E.weight.detach()[model.lexicon.codec.encode(text)]
+    return model.net.words.embed[0].E.weight.detach()[model.featurizer.tokenizer.encode(text)]
 
 
 def their_lstm(model: Classifier) -> nn.LSTM:
     """PyTorch's LSTM with the weights of the encoder."""
     level = model.net.encode.stack[0]
     both = isinstance(level, BiRNN)
-    bare = BiRNN(level.ahead.cell.cell, level.back.cell.cell) if both else RNN(level.cell.cell)
-    sizes = bare.input_size, model.model.hidden
+    bare = BiRNN(level.forward_rnn.cell.cell, level.backward_rnn.cell.cell) if both else RNN(level.cell.cell)
+    sizes = bare.input_size, model.config.hidden
     theirs = nn.LSTM(*sizes, batch_first=True, bidirectional=both)
     theirs.load_state_dict(to_torch(bare))
     return theirs
@@ -73,7 +72,7 @@ def test_row_01_the_baselines_average_words_or_put_the_first_side_by_side():
 def test_row_06_the_loss_of_an_acceptor_is_on_y_n_directly_or_through_an_mlp(mlp):
     model = topics.fresh(bidirectional=False, pool="last", mlp=mlp)
     theirs, losses = their_lstm(model), []
-    examples = [Example("the city of the river", "place"), Example("when", "time")]
+    examples = [ClassifierExample("the city of the river", "place"), ClassifierExample("when", "time")]
     for text, label, _ in examples:
         y_n = theirs(words_of(model, text)[None])[0][0, -1]
         losses.append(-np.log(decided(model, y_n)[label]))
@@ -100,23 +99,20 @@ def test_row_48_the_forward_state_of_the_last_word_with_the_backward_state_of_th
 
     def ends(text):
         ys = theirs(words_of(model, text)[None])[0][0]
-        H = model.model.hidden
+        H = model.config.hidden
         return torch.cat([ys[-1, :H], ys[0, H:]])
 
     agrees(model, ends)
 
 
-SPAM = (
-    ("win money now", "free money win", "claim your free prize"),
-    ("see you soon", "the talk is at two"),
-)
+SPAM = (("win money now", "free money win", "claim your free prize"), ("see you soon", "the talk is at two"))
 MOOD = ("what a lovely film", "lovely and warm"), ("a dull film", "dull and slow")
 
 
 @pytest.mark.parametrize("texts", [SPAM, MOOD], ids=["spam", "sentiment"])
 def test_row_49_any_label_of_a_text_is_learnt(texts):
-    labels = [Example(text, name) for some, name in zip(texts, "ab", strict=True) for text in some]
-    model = Classifier.fresh(Model(**topics.TINY), Tokens(), labels)
+    labels = [ClassifierExample(text, name) for some, name in zip(texts, "ab", strict=True) for text in some]
+    model = Classifier.from_examples(ClassifierConfig(**topics.TINY), TokenizerConfig(), labels)
     optimizer = torch.optim.Adam(model.net.parameters(), 0.05)
     for _ in range(30):
         model.net.train()
@@ -126,13 +122,13 @@ def test_row_49_any_label_of_a_text_is_learnt(texts):
     assert [p.label for p in model.classify(e.text for e in labels)] == [e.label for e in labels]
 
 
-def vectors(tmp_path, frozen: bool) -> tuple[Tagger, dict[str, list[float]]]:
+def vectors(tmp_path, freeze_vectors: bool) -> tuple[Tagger, dict[str, list[float]]]:
     """A tagger that reads pretrained vectors; only the file knows the zebra."""
     known = {"ann": [1.0, 2.0, 3.0], "saw": [2.0, 1.0, -1.0], "zebra": [0.5, 0.5, 0.5]}
     file = tmp_path / "vectors.txt"
     file.write_text("".join(f"{w} {' '.join(map(str, v))}\n" for w, v in known.items()))
-    options = names.TINY | {"vectors": str(file), "frozen": frozen}
-    model = Tagger.fresh(TaggerModel(**options), Tokens(lower=True), names.examples(30))
+    options = names.TINY | {"vectors": str(file), "freeze_vectors": freeze_vectors}
+    model = Tagger.from_examples(TaggerConfig(**options), TokenizerConfig(lower=True), names.examples(30))
     model.net.eval()
     return model, known
 
@@ -140,12 +136,12 @@ def vectors(tmp_path, frozen: bool) -> tuple[Tagger, dict[str, list[float]]]:
 def seen(model: Tagger, words: list[str]) -> torch.Tensor:
     """What the encoder reads of each word."""
     with torch.no_grad():
-        return model.net.words(side_by_side(*model.lexicon.sentences([words])))[0]
+        return model.net.words(collate(*model.featurizer.sentences([words])))[0]
 
 
 def test_row_53_pretrained_embeddings_are_the_input_of_a_tagger(tmp_path):
     """All of them times one factor, which gives their features the spread of trained ones."""
-    model, known = vectors(tmp_path, frozen=False)
+    model, known = vectors(tmp_path, freeze_vectors=False)
     words = ["Ann", "saw", "zebra"]
     factors = seen(model, words) / torch.tensor([known[word.lower()] for word in words])
     torch.testing.assert_close(factors, torch.full((3, 3), factors[0, 0].item()))
@@ -154,7 +150,7 @@ def test_row_53_pretrained_embeddings_are_the_input_of_a_tagger(tmp_path):
 
 @pytest.mark.parametrize("frozen", [False, True])
 def test_row_54_vectors_are_frozen_or_fine_tuned(tmp_path, frozen):
-    model, _ = vectors(tmp_path, frozen=frozen)
+    model, _ = vectors(tmp_path, freeze_vectors=frozen)
     words = ["ann", "saw", "zebra", "york"]
     before = seen(model, words)
     names.trained(model, names.examples(30), 3)

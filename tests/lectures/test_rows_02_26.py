@@ -23,9 +23,9 @@ from elman.cells import (
     ReLUGRU,
     ResetAfterGRU,
     Stacked,
-    parameter_count,
+    count_parameters,
 )
-from elman.cells.gates import SoftGate, coupled, hard, independent
+from elman.cells.gate_examples import SoftGate, coupled_gates, hard_gate, independent_gates
 from elman.inspect import gradient_norms, trace_gates
 from elman.inspect.comparison import Comparison
 from elman.layers import MERGES, RNN, BiRNN, from_torch, to_torch
@@ -88,7 +88,7 @@ def test_row_02_any_r_and_o_give_y_1_to_n_and_y_n():
     xs = random(2, 6, 3)
     rnn = RNN(RunningSum())
     close(rnn(xs)[0], 2 * xs.cumsum(1))
-    close(rnn.accept(xs), 2 * xs.sum(1))
+    close(rnn.last_output(xs), 2 * xs.sum(1))
     close(rnn(xs)[1], xs.sum(1))
 
 
@@ -137,9 +137,9 @@ def test_row_05_parameters_are_shared_so_unrolled_and_recursive_evaluation_agree
 def test_row_08_both_directions_are_concatenated_at_each_step():
     layer, xs = filled(BiRNN(LSTM(3, 4), LSTM(3, 2))), random(2, 5, 3)
     ys, _ = layer(xs)
-    ahead, back = RNN(layer.ahead.cell), RNN(layer.back.cell)
+    ahead, back = RNN(layer.forward_rnn.cell), RNN(layer.backward_rnn.cell)
     for i in range(5):  # biRNN(x, i) = [RNN(x_{1:i}); RNN_b(x_{n:i})]
-        until, since = ahead.accept(xs[:, : i + 1]), back.accept(xs[:, i:].flip(1))
+        until, since = ahead.last_output(xs[:, : i + 1]), back.last_output(xs[:, i:].flip(1))
         close(ys[:, i], torch.cat([until, since], -1))
     theirs = nn.LSTM(3, 4, batch_first=True, bidirectional=True).double()
     ours = BiRNN(LSTM(3, 4), LSTM(3, 4)).double()
@@ -149,27 +149,19 @@ def test_row_08_both_directions_are_concatenated_at_each_step():
 
 @pytest.mark.parametrize(
     ("name", "by_hand"),
-    [
-        ("sum", lambda f, b: f + b),
-        ("mean", lambda f, b: 0.5 * f + 0.5 * b),
-        ("product", np.multiply),
-    ],
+    [("sum", lambda f, b: f + b), ("mean", lambda f, b: 0.5 * f + 0.5 * b), ("product", np.multiply)],
 )
 def test_row_09_other_ways_of_combining(name, by_hand):
     layer, xs = filled(BiRNN(GRU(3, 4), Elman(3, 4), merge=MERGES[name])), random(2, 5, 3)
-    ahead = scan(layer.ahead.cell, xs)[0].detach().numpy()
-    back = scan(layer.back.cell, xs.flip(1))[0].flip(1).detach().numpy()
+    ahead = scan(layer.forward_rnn.cell, xs)[0].detach().numpy()
+    back = scan(layer.backward_rnn.cell, xs.flip(1))[0].flip(1).detach().numpy()
     close(layer(xs)[0], by_hand(ahead, back))
 
 
 @pytest.mark.parametrize(("make", "g"), [(Elman, np.tanh), (ReLUElman, lambda a: np.maximum(a, 0))])
 def test_row_10_the_simple_rnn(make, g):
     cell, xs = filled(make(3, 4)), random(2, 5, 3)
-    W_s, W_x, b = (
-        cell.U[0].t().detach().numpy(),
-        cell.W.t().detach().numpy(),
-        cell.b.detach().numpy(),
-    )
+    W_s, W_x, b = (cell.U[0].t().detach().numpy(), cell.W.t().detach().numpy(), cell.b.detach().numpy())
     s = np.zeros((2, 4))
     ys, _ = scan(cell, xs)
     for i in range(5):
@@ -181,7 +173,7 @@ def test_row_10_the_simple_rnn(make, g):
 def test_row_11_the_recurrence_costs_h_squared(d, h):
     for bias in (True, False):
         forward = sum(p.numel() for p in nn.Linear(d, h, bias=bias).parameters())
-        assert parameter_count(Elman(d, h, bias=bias)) == forward + h * h
+        assert count_parameters(Elman(d, h, bias=bias)) == forward + h * h
 
 
 def test_row_12_tanh_vanishes_and_relu_explodes():
@@ -204,7 +196,7 @@ def test_row_12_tanh_vanishes_and_relu_explodes():
 
 def test_row_13_the_hard_gate_of_the_lecture_gives_8_11_3():
     s, x, g = torch.tensor([8, 9, 3]), torch.tensor([10, 11, 12]), torch.tensor([0, 1, 0])
-    assert hard(g, x, s).tolist() == [8, 11, 3]
+    assert hard_gate(g, x, s).tolist() == [8, 11, 3]
 
 
 def test_row_14_a_soft_gate_is_a_sigmoid_layer_times_a_vector():
@@ -224,8 +216,8 @@ def test_row_15_independent_gates_add_and_coupled_gates_interpolate():
     t, u = torch.tensor(3.0), torch.tensor(5.0)
     truth = {(0, 0): 0, (0, 1): 5, (1, 0): 3, (1, 1): 8}
     for (g1, g2), v in truth.items():
-        assert independent(torch.tensor(float(g1)), t, torch.tensor(float(g2)), u) == v
-    assert [coupled(torch.tensor(g), t, u).item() for g in (0.0, 0.5, 1.0)] == [5, 4, 3]
+        assert independent_gates(torch.tensor(float(g1)), t, torch.tensor(float(g2)), u) == v
+    assert [coupled_gates(torch.tensor(g), t, u).item() for g in (0.0, 0.5, 1.0)] == [5, 4, 3]
     # An LSTM with coupled gates is one whose i is 1 - f; and 1 - σ(a) = σ(-a).
     ours, theirs = filled(CoupledLSTM(3, 4)), LSTM(3, 4).double()
     for mine, whole in ((ours.W, theirs.W), (ours.U[0], theirs.U[0]), (ours.b, theirs.b)):
@@ -256,7 +248,7 @@ def test_row_16_the_lstm_without_biases():
     ys, state = scan(cell, xs)
     close(ys, hs)
     close(state.c, c)
-    assert parameter_count(cell) == 4 * (3 * 4 + 4 * 4)
+    assert count_parameters(cell) == 4 * (3 * 4 + 4 * 4)
 
 
 def test_row_17_the_lstm_with_biases():
@@ -352,8 +344,8 @@ def test_row_23_every_gate_and_state_of_every_step_can_be_looked_at():
 
 @given(st.integers(1, 60), st.integers(1, 60))
 def test_row_24_an_lstm_has_4h_d_plus_h_plus_1_parameters(d, h):
-    assert parameter_count(LSTM(300, 32)) == 42_624
-    assert parameter_count(LSTM(d, h)) == 4 * h * (d + h + 1)
+    assert count_parameters(LSTM(300, 32)) == 42_624
+    assert count_parameters(LSTM(d, h)) == 4 * h * (d + h + 1)
     assert sum(p.numel() for p in nn.LSTM(d, h).parameters()) == 4 * h * (d + h + 2)
 
 

@@ -8,17 +8,17 @@ import torch
 from torch import nn
 
 from elman.layers import BiRNN, to_torch
-from elman.tasks.tagger import Tagger
+from elman.tasks.tagger.task import Tagger
 from tests.tasks.names import examples, fresh
 
 
 def outputs(model: Tagger, words: tuple[str, ...]) -> torch.Tensor:
     """y_{1:n} (n, 2H) by PyTorch's bidirectional LSTM on the rows of E."""
     level = model.net.encode.stack[0]
-    bare = BiRNN(level.ahead.cell.cell, level.back.cell.cell)
-    theirs = nn.LSTM(bare.input_size, model.model.hidden, batch_first=True, bidirectional=True)
+    bare = BiRNN(level.forward_rnn.cell.cell, level.backward_rnn.cell.cell)
+    theirs = nn.LSTM(bare.input_size, model.config.hidden, batch_first=True, bidirectional=True)
     theirs.load_state_dict(to_torch(bare))
-    xs = model.net.words.embed[0].E.weight[model.lexicon.codec.ids(words)]
+    xs = model.net.words.embed[0].E.weight[model.featurizer.tokenizer.encode_tokens(words)]
     with torch.no_grad():
         return theirs(xs[None])[0][0]
 
@@ -81,17 +81,15 @@ def test_row_51_a_crf_scores_the_labels_of_a_sentence_together():
 
 def _allowed(tags: list[str]) -> bool:
     """I-X stands only after B-X or I-X."""
-    return all(
-        tag[0] != "I" or before in (f"B-{tag[2:]}", tag) for before, tag in pairwise(["O", *tags])
-    )
+    return all(tag[0] != "I" or before in (f"B-{tag[2:]}", tag) for before, tag in pairwise(["O", *tags]))
 
 
 def test_row_52_the_tag_of_the_word_before_enters_the_cell():
     """P(t | w) = Π_i P(t_i | w, t_{<i}), by PyTorch's LSTM cell that reads [y_i ; T t_{i-1}]."""
     model = fresh(columns=("pos",), output="feedback", beam=256)
     (head,) = model.net.heads
-    items, H = model.tagsets[0].labels.items, model.model.hidden
-    theirs = nn.LSTMCell(2 * H + model.model.tag_size, H)
+    items, H = model.tagsets[0].labels.items, model.config.hidden
+    theirs = nn.LSTMCell(2 * H + model.config.tag_size, H)
     theirs.load_state_dict({k.removesuffix("_l0"): v for k, v in to_torch(head.read).items()})
     e = next(e for e in examples(30, 3, columns=("pos",)) if len(e.words) == 3)
     ys = outputs(model, e.words)

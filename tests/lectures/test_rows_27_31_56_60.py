@@ -9,12 +9,9 @@ import pytest
 import torch
 
 from elman.decoding import Beam, Greedy
-from elman.tasks.language_model import Batch, LanguageModel, Model
-from elman.tasks.settings import Tokens
-from elman.tasks.writing.completion import complete
-from elman.tasks.writing.generation import Sampling, generate, trace
-from elman.tasks.writing.rules import Rules
-from elman.tasks.writing.scoring import score, scores
+from elman.generation import GenerationConfig, Sampling, complete, generate, score, scores, trace_beam
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.language_model.task import BPTTBatch, LanguageModel, LanguageModelConfig
 from elman.text.vocab import EOS
 
 LINES = ["once upon a time", "once up a tide", "the upper tide"]
@@ -28,8 +25,8 @@ def lm() -> LanguageModel:
 
 def made(kind: str, lines: list[str]) -> LanguageModel:
     torch.manual_seed(1)
-    options = Model(cell="elman", hidden=5, embedding=4, layers=1, tied=False, dropout=0.0)
-    model = LanguageModel.fresh(options, Tokens(kind=kind), lines)
+    options = LanguageModelConfig(cell="elman", hidden=5, embedding=4, layers=1, tied=False, dropout=0.0)
+    model = LanguageModel.from_examples(options, TokenizerConfig(kind=kind), lines)
     for weight in model.net.parameters():
         torch.nn.init.normal_(weight)
     model.net.double().eval()
@@ -41,7 +38,7 @@ class Plain:
 
     def __init__(self, model: LanguageModel) -> None:
         weights = {name: w.detach().numpy() for name, w in model.net.named_parameters()}
-        self.E, self.V, self.c = (weights[n] for n in ("embed.E.weight", "output.own", "output.b"))
+        self.E, self.V, self.c = (weights[n] for n in ("embed.E.weight", "softmax.own", "softmax.b"))
         cell = {name.rpartition("cell.")[2]: w for name, w in weights.items() if "cell." in name}
         self.W, self.U, self.b, self.end = cell["W"], cell["U.0"], cell["b"], model.end
         self.after = cache(self._after)
@@ -64,9 +61,9 @@ class Plain:
 
 
 def test_row_27_the_loss_is_minus_log_y_t_of_the_next_word(lm):
-    ids = [*lm.codec.encode("once upon a tide"), EOS]
+    ids = [*lm.tokenizer.encode("once upon a tide"), EOS]
     row = torch.tensor([[EOS, *ids]])
-    batch = Batch(row[:, :-1], row[:, 1:], torch.ones(1, len(ids), dtype=torch.bool), len(ids))
+    batch = BPTTBatch(row[:, :-1], row[:, 1:], torch.ones(1, len(ids), dtype=torch.bool), len(ids))
     plain = Plain(lm)
     expected = [-math.log(plain.after(tuple(ids[:t]))[ids[t]]) for t in range(len(ids))]
     assert lm.loss(batch, 0.0).item() == pytest.approx(np.mean(expected))
@@ -74,7 +71,7 @@ def test_row_27_the_loss_is_minus_log_y_t_of_the_next_word(lm):
 
 def test_row_28_the_probability_of_a_string_is_a_product_from_its_beginning_to_its_end(lm):
     for text in ("once upon a time", "tide", ""):
-        ids = (*lm.codec.encode(text), EOS)
+        ids = (*lm.tokenizer.encode(text), EOS)
         assert float(score(lm, text)) == pytest.approx(Plain(lm).log_prob(ids))
         product = np.prod([Plain(lm).after(ids[:i])[token] for i, token in enumerate(ids)])
         assert math.exp(float(score(lm, text))) == pytest.approx(product)
@@ -82,25 +79,25 @@ def test_row_28_the_probability_of_a_string_is_a_product_from_its_beginning_to_i
 
 def test_row_29_perplexity_is_the_inverse_probability_of_a_token_on_geometric_average(lm):
     texts = ["once upon a time", "the tide"]
-    ids = [token for text in texts for token in (*lm.codec.encode(text), EOS)]
+    ids = [token for text in texts for token in (*lm.tokenizer.encode(text), EOS)]
     p = [Plain(lm).after(tuple(ids[:i]))[token] for i, token in enumerate(ids)]
     assert lm.perplexity(texts) == pytest.approx(np.prod(p) ** (-1 / len(p)))
-    one = (*lm.codec.encode(texts[0]), EOS)
+    one = (*lm.tokenizer.encode(texts[0]), EOS)
     expected = math.exp(-Plain(lm).log_prob(one) / len(one))
     assert scores(lm, texts)[0].perplexity == pytest.approx(expected)
 
 
 def test_row_30_generation_feeds_back_what_it_wrote_until_the_end(lm):
     for seed in range(5):
-        [text] = generate(lm, how=Sampling(seed=seed), rules=Rules(max_tokens=200))
-        ids = (*lm.codec.encode(text.text), *[EOS] * text.ended)
+        [text] = generate(lm, strategy=Sampling(seed=seed), config=GenerationConfig(max_tokens=200))
+        ids = (*lm.tokenizer.encode(text.text), *[EOS] * text.ended)
         expected = [math.log(Plain(lm).after(ids[:i])[token]) for i, token in enumerate(ids)]
         assert text.log_probs == pytest.approx(expected)
 
 
 def test_row_31_completions_are_ranked_also_in_mid_word(lm):
-    y = Plain(lm).after(tuple(lm.codec.encode("once")))
-    begun = {word: y[i] for i, word in enumerate(lm.codec.items) if word.startswith("up")}
+    y = Plain(lm).after(tuple(lm.tokenizer.encode("once")))
+    begun = {word: y[i] for i, word in enumerate(lm.tokenizer.items) if word.startswith("up")}
     found = complete(lm, "once up")
     assert [one.text for one in found] == sorted(begun, key=lambda word: -begun[word])
     expected = [begun[one.text] / sum(begun.values()) for one in found]
@@ -110,11 +107,11 @@ def test_row_31_completions_are_ranked_also_in_mid_word(lm):
 
 def test_row_31_completions_of_characters_end_with_their_word():
     lm = made("chars", LINES)
-    typed = tuple(lm.codec.encode("once up"))
-    ends = [*lm.codec.encode(" "), lm.end]
+    typed = tuple(lm.tokenizer.encode("once up"))
+    ends = [*lm.tokenizer.encode(" "), lm.end]
     for one in complete(lm, "once up", 3):
         ids, log_prob = typed, 0.0
-        for token in lm.codec.encode(one.rest):
+        for token in lm.tokenizer.encode(one.rest):
             log_prob += math.log(_written(Plain(lm).after(ids))[token])
             ids = (*ids, token)
         expected = math.exp(log_prob) * sum(_written(Plain(lm).after(ids))[ends])
@@ -133,17 +130,17 @@ def test_row_56_greedy_takes_the_likeliest_word_of_each_step(lm):
         y = Plain(lm).after(ids)
         y[:3] = 0  # no text
         ids = (*ids, int(y.argmax()))
-    [text] = generate(lm, how=Greedy(), rules=Rules(max_tokens=LIMIT))
-    assert text.text == lm.codec.decode(ids)
+    [text] = generate(lm, strategy=Greedy(), config=GenerationConfig(max_tokens=LIMIT))
+    assert text.text == lm.tokenizer.decode(ids)
 
 
 def test_row_57_samples_come_as_often_as_they_are_probable(lm):
     n = 4000
-    texts = generate(lm, how=Sampling(seed=0), n=n, rules=Rules(max_tokens=1))
+    texts = generate(lm, strategy=Sampling(seed=0), n=n, config=GenerationConfig(max_tokens=1))
     y = Plain(lm).after(())
     y = np.where(np.arange(len(y)) < 3, 0, y) / y[3:].sum()
     for i in range(3, len(y)):
-        word = "" if i == EOS else lm.codec.items[i]
+        word = "" if i == EOS else lm.tokenizer.items[i]
         share = sum(text.text == word for text in texts) / n
         assert abs(share - y[i]) < 4 * math.sqrt(y[i] * (1 - y[i]) / n) + 1e-3
 
@@ -169,42 +166,44 @@ def listed(lm, width: int, factor: float = math.inf, narrow: bool = False):
 
 
 def best(lm, beam: Beam):
-    return generate(lm, how=beam, rules=Rules(max_tokens=LIMIT))
+    return generate(lm, strategy=beam, config=GenerationConfig(max_tokens=LIMIT))
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 5, 10])
 def test_row_58_a_beam_keeps_the_k_best_of_each_length(lm, width):
-    [text] = best(lm, Beam(width=width, narrow=False, alpha=0.0))
+    [text] = best(lm, Beam(width=width, narrow=False, length_penalty=0.0))
     ids, log_prob = listed(lm, width)[0]
-    assert text.text == lm.codec.decode(ids)
+    assert text.text == lm.tokenizer.decode(ids)
     assert text.score == pytest.approx(log_prob)
 
 
 def test_row_58_a_beam_that_keeps_all_finds_the_likeliest_text(lm):
-    [text] = best(lm, Beam(width=10**5, narrow=False, alpha=0.0))
+    [text] = best(lm, Beam(width=10**5, narrow=False, length_penalty=0.0))
     likeliest = max(Plain(lm).texts(), key=Plain(lm).log_prob)
-    assert text.text == lm.codec.decode(likeliest)
+    assert text.text == lm.tokenizer.decode(likeliest)
 
 
 @pytest.mark.parametrize("factor", [1.0, 2.0, 5.0, 50.0, 1e9])
 def test_row_59_a_beam_of_variable_width_keeps_what_is_within_a_factor_of_the_best(lm, factor):
-    [text] = best(lm, Beam(width=8, factor=factor, narrow=False, alpha=0.0))
+    [text] = best(lm, Beam(width=8, factor=factor, narrow=False, length_penalty=0.0))
     ids, log_prob = listed(lm, 8, factor)[0]
-    assert text.text == lm.codec.decode(ids)
+    assert text.text == lm.tokenizer.decode(ids)
     assert text.score == pytest.approx(log_prob)
-    for event, _ in trace(lm, "", Beam(width=8, factor=factor, alpha=0.0), Rules(max_tokens=LIMIT)):
+    for event, _ in trace_beam(
+        lm, "", Beam(width=8, factor=factor, length_penalty=0.0), config=GenerationConfig(max_tokens=LIMIT)
+    ):
         chances = [math.exp(way.score) for way in event.kept]
         assert all(p * factor >= max(chances) * (1 - 1e-9) for p in chances)
 
 
 @pytest.mark.parametrize("width", [2, 3, 5, 10])
 def test_row_60_the_beam_narrows_with_each_completed_text(lm, width):
-    beam = Beam(width=width, alpha=0.0, n_best=width)
+    beam = Beam(width=width, length_penalty=0.0, n_best=width)
     found = [(text.text, text.score) for text in best(lm, beam)]
     expected = listed(lm, width, narrow=True)
-    assert [text for text, _ in found] == [lm.codec.decode(ids) for ids, _ in expected]
+    assert [text for text, _ in found] == [lm.tokenizer.decode(ids) for ids, _ in expected]
     assert [score for _, score in found] == pytest.approx([score for _, score in expected])
     places = width
-    for event, _ in trace(lm, "", beam, Rules(max_tokens=LIMIT)):
+    for event, _ in trace_beam(lm, "", beam, config=GenerationConfig(max_tokens=LIMIT)):
         assert event.width == places
         places -= event.completed

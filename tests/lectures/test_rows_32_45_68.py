@@ -6,12 +6,12 @@ import torch
 from torch import nn
 
 from elman.cells import Elman
-from elman.inspect.alignment import draw_alignment
+from elman.inspect.alignment import plot_alignment
 from elman.layers import RNN, to_torch
-from elman.layers.encoder import Encoding
-from elman.layers.rnn import Layers
-from elman.tasks.seq2seq import Model, Seq2Seq
-from elman.tasks.translation.likelihood import forced, loss
+from elman.layers.encoder import EncoderOutput
+from elman.layers.rnn import StackedRNN
+from elman.tasks.seq2seq.loss import loss, teacher_forced
+from elman.tasks.seq2seq.task import DecodingConfig, Seq2Seq, Seq2SeqConfig
 from elman.text.vocab import BOS, EOS
 from tests.tasks.toy_pairs import ALIGNED, CHARS, JOINT, SINGLE, WORDS, made, pairs, train
 
@@ -37,7 +37,7 @@ class Paper:
     def __init__(self, model: Seq2Seq) -> None:
         self.net = model.net
         self.E = numbers(self.net.target.E.weight)
-        cell = self.net.decoder.cells[0].cell
+        cell = self.net.decoder.layers[0].cell
         self.W, self.U, self.b = numbers(cell.W), numbers(cell.matrices()[0]), numbers(cell.b)
 
     def cell(self, h: np.ndarray, *x: np.ndarray) -> np.ndarray:
@@ -57,8 +57,8 @@ def share(scores: np.ndarray) -> np.ndarray:
     return np.exp(scores) / np.exp(scores).sum()
 
 
-def encoded(model: Seq2Seq, source: str) -> Encoding:
-    batch = model.batch([model._row(source)])
+def encoded(model: Seq2Seq, source: str) -> EncoderOutput:
+    batch = model.collate([model.encode_pair(source)])
     with torch.no_grad():
         return model.net.encode(batch.source, batch.mask)
 
@@ -66,35 +66,33 @@ def encoded(model: Seq2Seq, source: str) -> Encoding:
 def read(model: Seq2Seq, source: str, target: str):
     """What the decoder says of each token, by the code under test."""
     with torch.no_grad():
-        reading = forced(model.net, model.batch([model._row(source, target)]))
+        reading = teacher_forced(model.net, model.collate([model.encode_pair(source, target)]))
         y = model.net.softmax.log_probabilities(reading.os).exp()
     return y[0].numpy(), None if reading.weights is None else reading.weights[0].numpy()
 
 
 def before(model: Seq2Seq, target: str) -> list[int]:
-    return [BOS, *model.sides.target.encode(target)]
+    return [BOS, *model.tokenizers.target.encode(target)]
 
 
 def usual(cells: list, width: int) -> nn.LSTM:
     """PyTorch's layers with copies of the weights."""
     theirs = nn.LSTM(width, 4, len(cells), batch_first=True).double()
-    theirs.load_state_dict(to_torch(Layers([RNN(cell) for cell in cells])))
+    theirs.load_state_dict(to_torch(StackedRNN([RNN(cell) for cell in cells])))
     return theirs
 
 
 def test_row_32_one_network_reads_the_source_then_the_separator_then_the_target():
     """One nn.LSTM over source <s> target; the loss counts what comes after <s>."""
     one = made(JOINT, PAIRS, **SINGLE)
-    lstm = usual([cell.cell for cell in one.net.decoder.cells], 3)
+    lstm = usual([cell.cell for cell in one.net.decoder.layers], 3)
     E, soft = one.net.target.E.weight, one.net.softmax
     costs = []
     for e in PAIRS:
-        source, target = (one.sides.source.encode(text) for text in (e.source, e.targets[0]))
+        source, target = (one.tokenizers.source.encode(text) for text in (e.source, e.targets[0]))
         hs, _ = lstm(E[[*source, BOS, *target]][None])
         logits = soft.P(hs[0, len(source) :]) @ E.T + soft.b
-        costs.append(
-            nn.functional.cross_entropy(logits, torch.tensor([*target, EOS]), reduction="none")
-        )
+        costs.append(nn.functional.cross_entropy(logits, torch.tensor([*target, EOS]), reduction="none"))
     data = one.encode(PAIRS)
     torch.testing.assert_close(one.loss(data, 0.0), torch.cat(costs).mean())
 
@@ -105,12 +103,12 @@ def test_row_32_a_transducer_is_read_up_to_the_end_token():
     lstm = usual([layer.cell.cell for layer in one.net.encoder.layers.stack], 3)
     E, soft = one.net.source.E.weight, one.net.softmax
     for source in ("abc", "b", "cabbac"):
-        ids = one.sides.source.encode(source)
+        ids = one.tokenizers.source.encode(source)
         hs, _ = lstm(E[[*ids, *[BOS] * (len(ids) + 5)]][None])
         written = (soft.P(hs[0]) @ soft.W.T + soft.b).argmax(-1).tolist()
         written = [*written, *[written[-1]] * 5]  # beyond its end it repeats itself
         cut = written.index(EOS) if EOS in written else len(written)
-        items = one.sides.target.items
+        items = one.tokenizers.target.items
         (answer,) = one.translations([source], beam=1)[0]
         assert answer.tokens == [items[i] for i in written[:cut]]
 
@@ -127,18 +125,18 @@ def test_row_33_encoder_and_decoder_have_parameters_and_embeddings_of_their_own(
 
 def test_row_34_one_kind_of_model_learns_any_text_to_text():
     torch.manual_seed(0)
-    plain = {"dropout": 0.0, "smoothing": 0.0, "layers": 1, "context": "current"}
-    one = Seq2Seq.fresh(Model(hidden=24, embedding=16, **plain), WORDS, TASKS)
+    plain = {"dropout": 0.0, "label_smoothing": 0.0, "layers": 1, "context": "current"}
+    one = Seq2Seq.from_examples(Seq2SeqConfig(hidden=24, embedding=16, **plain), WORDS, TASKS)
     train(one, one.encode(TASKS), 60, lr=0.03, batch=len(TASKS))
     assert one.translate([e.source for e in TASKS]) == [e.targets[0] for e in TASKS]
 
 
 def test_row_35_the_decoder_begins_with_the_last_state_of_the_encoder():
-    one = made(CHARS, PAIRS, start="copied", bidirectional=False)
+    one = made(CHARS, PAIRS, decoder_init="copied", bidirectional=False)
     lstm = usual([layer.cell.cell for layer in one.net.encoder.layers.stack], 3)
-    ids = one.sides.source.encode("abca")
+    ids = one.tokenizers.source.encode("abca")
     _, (h, c) = lstm(one.net.source.E.weight[ids][None])
-    _, state = one.net.decoder.open(encoded(one, "abca"))
+    _, state = one.net.decoder.begin(encoded(one, "abca"))
     for layer, part in enumerate(state.cells):
         torch.testing.assert_close(part.h, h[layer].detach())
         torch.testing.assert_close(part.c, c[layer].detach())
@@ -146,43 +144,43 @@ def test_row_35_the_decoder_begins_with_the_last_state_of_the_encoder():
 
 def test_row_35_of_two_directions_it_is_the_mean_of_both():
     """Forward after the last word, backward after the first, each by itself in PyTorch."""
-    one = made(CHARS, PAIRS, start="copied", context="first", **ONE)
+    one = made(CHARS, PAIRS, decoder_init="copied", context="first", **ONE)
     (layer,) = one.net.encoder.layers.stack
-    xs, last = one.net.source.E.weight[one.sides.source.encode("abca")][None], []
-    for side, order in ((layer.ahead, xs), (layer.back, xs.flip(1))):
+    xs, last = one.net.source.E.weight[one.tokenizers.source.encode("abca")][None], []
+    for side, order in ((layer.forward_rnn, xs), (layer.backward_rnn, xs.flip(1))):
         theirs = nn.RNN(3, 4, batch_first=True).double()
         theirs.load_state_dict(to_torch(RNN(side.cell.cell)))
         last.append(theirs(order)[1][0])
-    _, state = one.net.decoder.open(encoded(one, "abca"))
+    _, state = one.net.decoder.begin(encoded(one, "abca"))
     torch.testing.assert_close(state.cells[0].h, (last[0] + last[1]).detach() / 2)
 
 
 def test_row_36_the_decoder_begins_with_what_a_network_makes_of_that_state():
     one = made(CHARS, PAIRS, bidirectional=False, context="first", **ONE)
     h_n = encoded(one, "abca").ys[0, -1].numpy()
-    W, b = numbers(one.net.decoder.start.W.weight), numbers(one.net.decoder.start.W.bias)
-    _, state = one.net.decoder.open(encoded(one, "abca"))
+    W, b = (numbers(one.net.decoder.initial_state.W.weight), numbers(one.net.decoder.initial_state.W.bias))
+    _, state = one.net.decoder.begin(encoded(one, "abca"))
     np.testing.assert_allclose(numbers(state.cells[0].h[0]), np.tanh(W @ h_n + b))
 
 
 def test_row_37_the_first_input_is_bos():
-    one = made(CHARS, PAIRS, start="zero", context="first", **ONE)
+    one = made(CHARS, PAIRS, decoder_init="zero", context="first", **ONE)
     one.net.softmax.b.data[EOS] = -60.0
     paper = Paper(one)
     y = paper.softmax(paper.cell(np.zeros(4), paper.E[BOS]))
     (answer,) = one.translations(["abc"], beam=1)[0]
     assert np.exp(answer.log_probs[0]) == pytest.approx(y.max())
-    assert one.sides.target.items.index(answer.tokens[0]) == y.argmax()
+    assert one.tokenizers.target.items.index(answer.tokens[0]) == y.argmax()
 
 
 def test_row_38_writing_ends_at_eos_at_any_symbol_or_at_the_maximum_length():
     one = made(CHARS, pairs(("ab", "x\ny"), ("b", "y;\nx")), context="first", seed=3)
     one.net.softmax.b.data[[0, 1, BOS, EOS]] = -60.0  # it would not end by itself
-    (whole,) = one.translate(["ab"], beam=1, longest=14)
+    (whole,) = one.translate(["ab"], beam=1, max_tokens=14)
     assert len(whole) == 14
-    assert one.translate(["ab"], beam=1, longest=5) == [whole[:5]]
+    assert one.translate(["ab"], beam=1, max_tokens=5) == [whole[:5]]
     for symbol in ("\n", "y", ";"):
-        (found,) = one.translate(["ab"], beam=1, longest=14, stop=(symbol,))
+        (found,) = one.translate(["ab"], beam=1, max_tokens=14, config=DecodingConfig(stop=(symbol,)))
         assert found == whole.partition(symbol)[0]
     assert {"\n", "y", ";"} & set(whole)
     one.net.softmax.b.data[EOS] = 60.0
@@ -193,7 +191,7 @@ def test_row_39_the_context_enters_the_first_state_alone():
     """h_0 = tanh(W c + b), then nothing but h_t = R(h_{t-1}, y_{t-1}); c is the mean of h_{1:n}."""
     one = made(CHARS, PAIRS, context="first", summary="mean", **ONE)
     paper, hs = Paper(one), encoded(one, "abca").ys[0].numpy()
-    start = one.net.decoder.start.W
+    start = one.net.decoder.initial_state.W
     h = np.tanh(numbers(start.weight) @ hs.mean(0) + numbers(start.bias))
     y, _ = read(one, "abca", "xyx")
     for t, token in enumerate(before(one, "xyx")):
@@ -203,7 +201,7 @@ def test_row_39_the_context_enters_the_first_state_alone():
 
 def test_row_40_the_context_enters_every_step():
     """h_t = tanh(W [y_{t-1}; c] + U h_{t-1} + b), and the softmax sees h_t and c."""
-    one = made(CHARS, PAIRS, context="every", start="zero", summary="mean", **ONE)
+    one = made(CHARS, PAIRS, context="every", decoder_init="zero", summary="mean", **ONE)
     paper, c = Paper(one), encoded(one, "abca").ys[0].numpy().mean(0)
     y, _ = read(one, "abca", "xyx")
     h = np.zeros(4)
@@ -216,7 +214,7 @@ def looking(one: Seq2Seq, score, source: str, target: str) -> None:
     """Row 41 in numpy with any score of two vectors: c_i from h^d_{i-1}, fed into the cell."""
     paper, hs = Paper(one), encoded(one, source).ys[0].numpy()
     y, weights = read(one, source, target)
-    h = np.zeros(one.model.hidden)
+    h = np.zeros(one.config.hidden)
     for t, token in enumerate(before(one, target)):
         alpha = share(np.array([score(h, h_j) for h_j in hs]))
         c = sum(a * h_j for a, h_j in zip(alpha, hs, strict=True))
@@ -226,7 +224,7 @@ def looking(one: Seq2Seq, score, source: str, target: str) -> None:
 
 
 def attending(score: str, **options: object) -> Seq2Seq:
-    return made(CHARS, PAIRS, context="previous", start="zero", score=score, **ONE, **options)
+    return made(CHARS, PAIRS, context="previous", decoder_init="zero", score=score, **ONE, **options)
 
 
 def test_row_41_attention_is_scored_with_the_state_before_and_fed_into_the_cell():
@@ -247,7 +245,7 @@ def test_row_43_the_bilinear_form_scores_and_its_sizes_may_differ():
 
 
 def test_row_44_weights_are_a_softmax_their_sum_is_the_context_and_the_alignment_is_drawn(tmp_path):
-    one = made(CHARS, PAIRS, context="current", start="zero", **ONE)
+    one = made(CHARS, PAIRS, context="current", decoder_init="zero", **ONE)
     paper, hs = Paper(one), encoded(one, "abca").ys[0].numpy()
     W_s = numbers(one.net.decoder.attention.score.W_s.weight)
     found = one.align("abca", "xy")
@@ -259,7 +257,7 @@ def test_row_44_weights_are_a_softmax_their_sum_is_the_context_and_the_alignment
         np.testing.assert_allclose(found.weights[t].numpy(), alpha, rtol=1e-5)
         np.testing.assert_allclose(y[t], paper.softmax(paper.readout(h, alpha @ hs)))
     assert (found.source, found.target) == ([*"abca"], ["x", "y", "</s>"])
-    draw_alignment(found.weights.numpy(), found.source, found.target, tmp_path / "a.png")
+    plot_alignment(found.weights.numpy(), found.source, found.target, tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes()[1:4] == b"PNG"
 
 
@@ -268,7 +266,7 @@ def test_row_45_a_decoder_does_not_care_who_has_read(context):
     """With outputs of any encoder put in place of another's, what is written is the same."""
     kinds = ("recurrent", "convolutional", "transformer")
     ones = [made(CHARS, PAIRS, encoder=e, context=context, bidirectional=False) for e in kinds]
-    batch = ones[0].batch(ones[0].encode(PAIRS).rows)
+    batch = ones[0].collate(ones[0].encode(PAIRS).rows)
     for one in ones:
         one.net.decoder.load_state_dict(ones[0].net.decoder.state_dict())
         for name in ("target", "softmax"):
@@ -280,17 +278,17 @@ def test_row_45_a_decoder_does_not_care_who_has_read(context):
         costs = []
         for one in ones:
             one.net.encode = lambda ids, mask, found=found: found
-            costs.append(loss(one.net, one.model, batch).item())
+            costs.append(loss(one.net, one.config, batch).item())
             del one.net.encode
         assert costs == pytest.approx([costs[0]] * 3)
 
 
 def test_row_68_tokenise_embed_encode_generate():
     """Each stage by itself, the last as a loop in numpy."""
-    one = made(WORDS, pairs(("a b c", "x y"), ("c", "y y x")), context="every", start="zero", **ONE)
+    one = made(WORDS, pairs(("a b c", "x y"), ("c", "y y x")), context="every", decoder_init="zero", **ONE)
     (cell,) = (layer for layer in one.net.encoder.layers.stack)
     E = numbers(one.net.source.E.weight)
-    xs = [E[i] for i in one.sides.source.encode("b c new")]
+    xs = [E[i] for i in one.tokenizers.source.encode("b c new")]
 
     def encode(side: Elman, order: list[np.ndarray]) -> np.ndarray:
         h = np.zeros(4)
@@ -298,10 +296,10 @@ def test_row_68_tokenise_embed_encode_generate():
             h = np.tanh(numbers(side.W) @ x + numbers(side.matrices()[0]) @ h + numbers(side.b))
         return h
 
-    ends = encode(cell.ahead.cell.cell, xs), encode(cell.back.cell.cell, xs[::-1])
+    ends = encode(cell.forward_rnn.cell.cell, xs), encode(cell.backward_rnn.cell.cell, xs[::-1])
     paper, c, h, written = Paper(one), np.concatenate(ends), np.zeros(4), [BOS]
     while written[-1] != EOS and len(written) <= 16:  # 2 n + 10
         h = paper.cell(h, paper.E[written[-1]], c)
         written.append(int(paper.softmax(paper.readout(h, c)).argmax()))
-    tokens = [one.sides.target.items[i] for i in written[1:] if i != EOS]
+    tokens = [one.tokenizers.target.items[i] for i in written[1:] if i != EOS]
     assert one.translations(["b c new"], beam=1)[0][0].tokens == tokens

@@ -7,8 +7,8 @@ from torch import nn
 
 from elman.layers import RNN, to_torch
 from elman.state import detach
-from elman.tasks.language_model import Batch, LanguageModel, Model
-from elman.tasks.settings import Tokens
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.language_model.task import BPTTBatch, LanguageModel, LanguageModelConfig
 
 LINES = ["once upon a time there was a king", "the tide was up"]
 
@@ -16,21 +16,21 @@ LINES = ["once upon a time there was a king", "the tide was up"]
 def made(**options: object) -> LanguageModel:
     torch.manual_seed(2)
     plain = {"cell": "elman", "hidden": 5, "embedding": 5, "layers": 1, "dropout": 0.0, **options}
-    lm = LanguageModel.fresh(Model(**plain), Tokens(), LINES)
+    lm = LanguageModel.from_examples(LanguageModelConfig(**plain), TokenizerConfig(), LINES)
     for weight in lm.net.parameters():
         nn.init.normal_(weight, std=0.5)
     lm.net.double().eval()
     return lm
 
 
-def batch(lm: LanguageModel, ids: list[int]) -> Batch:
+def batch(lm: LanguageModel, ids: list[int]) -> BPTTBatch:
     """Each id but the first is a target."""
     row = torch.tensor([ids])
-    return Batch(row[:, :-1], row[:, 1:], torch.ones(1, len(ids) - 1, dtype=torch.bool), 1.0)
+    return BPTTBatch(row[:, :-1], row[:, 1:], torch.ones(1, len(ids) - 1, dtype=torch.bool), 1.0)
 
 
 def text(lm: LanguageModel) -> list[int]:
-    return [lm.end, *lm.codec.encode(LINES[0]), lm.end]
+    return [lm.end, *lm.tokenizer.encode(LINES[0]), lm.end]
 
 
 class Usual(nn.Module):
@@ -48,7 +48,7 @@ class Usual(nn.Module):
         hs, state = self.rnn(self.E[ids], state)
         return hs @ self.V.T + self.b, state
 
-    def loss(self, some: Batch, state: torch.Tensor | None = None):
+    def loss(self, some: BPTTBatch, state: torch.Tensor | None = None):
         logits, state = self(some.ids, state)
         return nn.functional.cross_entropy(logits[0], some.targets[0]), state
 
@@ -71,8 +71,8 @@ def test_row_55_the_rows_of_the_embedding_are_those_of_the_softmax():
     (found,) = gradients(lm.loss(batch(lm, ids), 0.0), E)
     as_input, as_output = gradients(usual.loss(batch(lm, ids))[0], usual.E, usual.V)
     torch.testing.assert_close(found, as_input + as_output)
-    names = [name for name, _ in lm.net.named_parameters() if name.startswith(("embed", "output"))]
-    assert names == ["embed.E.weight", "output.b"], "no other matrix of the vocabulary's size"
+    names = [name for name, _ in lm.net.named_parameters() if name.startswith(("embed", "softmax"))]
+    assert names == ["embed.E.weight", "softmax.b"], "no other matrix of the vocabulary's size"
 
 
 def test_row_55_sizes_that_differ_have_a_projection_between_them():
@@ -89,18 +89,14 @@ def test_row_61_a_text_of_t_tokens_teaches_t_items_each_after_the_right_words():
     lm = made(tied=False)
     ids, usual = text(lm), Usual(lm)
     items = [
-        nn.functional.cross_entropy(
-            usual(torch.tensor([ids[:t]]))[0][0, -1:], torch.tensor([right])
-        )
+        nn.functional.cross_entropy(usual(torch.tensor([ids[:t]]))[0][0, -1:], torch.tensor([right]))
         for t, right in enumerate(ids[1:], 1)
     ]
     loss = lm.loss(batch(lm, ids), 0.0)
     assert loss.item() == pytest.approx(sum(item.item() for item in items) / len(items))
     assert loss.item() * len(items) == pytest.approx(-float(lm.score(LINES[0])))
     ours = gradients(loss, lm.net.embed.E.weight, lm.net.output.W, lm.net.output.b)
-    for one, other in zip(
-        ours, gradients(torch.stack(items).mean(), usual.E, usual.V, usual.b), strict=True
-    ):
+    for one, other in zip(ours, gradients(torch.stack(items).mean(), usual.E, usual.V, usual.b), strict=True):
         torch.testing.assert_close(one, other)
 
 
@@ -109,11 +105,11 @@ def test_row_67_gradients_go_back_through_the_unrolled_graph_and_stop_where_it_i
     lm = made(tied=False)
     ids, usual = text(lm), Usual(lm)
     windows = [batch(lm, ids[i : i + 4]) for i in range(0, len(ids) - 1, 3)]
-    state, other = lm.truncated.begin(windows[0]), None
+    state, other = lm.bptt_loss.begin(windows[0]), None
     cell = lm.net.layers.stack[0].cell.cell
     total = 0.0
     for window in windows:
-        loss, state = lm.truncated(window, 0.0, detach(state))
+        loss, state = lm.bptt_loss(window, 0.0, detach(state))
         expected, other = usual.loss(window, None if other is None else other.detach())
         ours = gradients(loss, lm.net.embed.E.weight, cell.W, cell.matrices()[0])
         theirs = (usual.E, usual.rnn.weight_ih_l0, usual.rnn.weight_hh_l0)

@@ -9,9 +9,7 @@ from elman.errors import DataError
 from elman.metrics import corpus_chrf
 
 texts = st.text("abc é\t", max_size=12)
-corpora = st.lists(
-    st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4
-)
+corpora = st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4)
 
 
 @given(corpora)

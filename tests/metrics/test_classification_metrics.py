@@ -35,9 +35,7 @@ def test_label_scores_follow_their_definitions(data: list[tuple[str, str]]) -> N
         assert score.recall == pytest.approx(recall)
         assert score.f1 == pytest.approx(harmonic(precision, recall))
         assert score.support == len(wanted)
-    assert macro_f1(gold, guess) == pytest.approx(
-        sum(score.f1 for score in scores.values()) / len(scores)
-    )
+    assert macro_f1(gold, guess) == pytest.approx(sum(score.f1 for score in scores.values()) / len(scores))
 
 
 def test_macro_f1_counts_a_label_that_was_only_guessed() -> None:

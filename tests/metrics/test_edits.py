@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from elman.errors import DataError
-from elman.metrics import edit_distance, edit_distances, edit_rate, exact
+from elman.metrics import edit_distance, edit_distances, edit_rate, exact_match
 
 strings = st.text("abc", max_size=7)
 rows = st.lists(st.tuples(strings, strings), max_size=6)
@@ -78,8 +78,8 @@ def test_of_equally_near_references_the_longest_counts() -> None:
 
 
 def test_exact_counts_outputs_that_equal_any_reference() -> None:
-    assert exact(["a", "b", "", "d"], [["x", "a"], ["x"], [""], ["", "dd"]]) == 50
-    assert exact([[1, 2], (1, 2)], [[(1, 2)], [[2, 1]]]) == 50
+    assert exact_match(["a", "b", "", "d"], [["x", "a"], ["x"], [""], ["", "dd"]]) == 50
+    assert exact_match([[1, 2], (1, 2)], [[(1, 2)], [[2, 1]]]) == 50
 
 
 def test_without_edits_the_rate_is_zero_and_without_tokens_there_is_none() -> None:
@@ -90,7 +90,7 @@ def test_without_edits_the_rate_is_zero_and_without_tokens_there_is_none() -> No
         edit_rate(["a"], [[""]])
 
 
-@pytest.mark.parametrize("metric", [edit_rate, exact])
+@pytest.mark.parametrize("metric", [edit_rate, exact_match])
 def test_what_cannot_be_scored_is_refused(metric: object) -> None:
     assert callable(metric)
     with pytest.raises(DataError, match="1 hypotheses cannot be compared with the references of 2"):

@@ -6,31 +6,20 @@ from torch import Tensor
 
 from elman.metrics import edit_distance
 from elman.objectives import (
-    Learned,
+    LearnedBaseline,
     MinimumRisk,
     Mixer,
     Reinforce,
-    Scheduled,
-    SelfCritical,
-    by_pairs,
+    ScheduledSamplingLoss,
+    SelfCriticalBaseline,
+    pairwise_cost,
 )
 from elman.objectives.baseline import Trial
-from elman.objectives.scheduled import argmax, sampled
-from tests.objectives.toy import (
-    END,
-    A,
-    B,
-    Pairs,
-    Toy,
-    all_sequences,
-    every,
-    gradient,
-    pairs,
-    probability,
-)
+from elman.objectives.scheduled_sampling import feed_argmax, feed_samples
+from tests.objectives.toy import END, A, B, Pairs, Toy, all_sequences, every, gradient, pairs, probability
 
 BATCH = pairs([B, A, END], [A, A, A])
-COST = by_pairs(lambda output, gold: edit_distance(output, gold) / 3)
+COST = pairwise_cost(lambda output, gold: edit_distance(output, gold) / 3)
 
 
 def cost(toy: Toy, row: tuple[int, ...], gold: list[int]) -> float:
@@ -64,19 +53,19 @@ def test_all_sequences_are_all():
 
 def test_risk_over_all_sequences_is_the_expected_cost_and_so_is_its_gradient():
     toy = Toy()
-    risk = MinimumRisk(COST, samples=1, alpha=1.0, reference=False, sampler=every)
+    risk = MinimumRisk(COST, samples=1, sharpness=1.0, reference=False, sampler=every)
     found, right = risk(toy, BATCH, 0.0), expected_cost(toy, BATCH)
     agree(found, right)
     agree(gradient(found, toy), gradient(right, toy))
 
 
-@pytest.mark.parametrize("alpha", [0.005, 0.5, 3.0])
-def test_sharpness_is_a_power_of_the_probabilities(alpha):
+@pytest.mark.parametrize("sharpness", [0.005, 0.5, 3.0])
+def test_sharpness_is_a_power_of_the_probabilities(sharpness):
     toy = Toy()
-    risk = MinimumRisk(COST, samples=1, alpha=alpha, reference=False, sampler=every)
+    risk = MinimumRisk(COST, samples=1, sharpness=sharpness, reference=False, sampler=every)
     right = torch.zeros((), dtype=torch.double)
     for x, gold in zip(BATCH.x, gold_rows(BATCH), strict=True):
-        powers = [probability(toy, x, row) ** alpha for row in all_sequences()]
+        powers = [probability(toy, x, row) ** sharpness for row in all_sequences()]
         costs = [cost(toy, row, gold) for row in all_sequences()]
         right = right + sum(p * c for p, c in zip(powers, costs, strict=True)) / sum(powers)
     found = risk(toy, BATCH, 0.0)
@@ -86,7 +75,7 @@ def test_sharpness_is_a_power_of_the_probabilities(alpha):
 
 def test_risk_without_sharpness_is_the_mean_cost_of_the_candidates():
     toy = Toy()
-    risk = MinimumRisk(COST, samples=1, alpha=1e-12, reference=False, sampler=every)
+    risk = MinimumRisk(COST, samples=1, sharpness=1e-12, reference=False, sampler=every)
     costs = [cost(toy, row, gold) for gold in gold_rows(BATCH) for row in all_sequences()]
     assert risk(toy, BATCH, 0.0).item() == pytest.approx(sum(costs) / len(costs), rel=1e-5)
 
@@ -94,7 +83,7 @@ def test_risk_without_sharpness_is_the_mean_cost_of_the_candidates():
 def test_the_reference_among_all_sequences_is_not_counted_twice():
     toy = Toy()
     out, in_ = (
-        MinimumRisk(COST, samples=1, alpha=1.0, reference=reference, sampler=every)
+        MinimumRisk(COST, samples=1, sharpness=1.0, reference=reference, sampler=every)
         for reference in (False, True)
     )
     agree(in_(toy, BATCH, 0.0), out(toy, BATCH, 0.0))
@@ -102,8 +91,8 @@ def test_the_reference_among_all_sequences_is_not_counted_twice():
 
 def test_risk_and_likelihood_are_mixed_by_their_share():
     toy = Toy()
-    plain = MinimumRisk(COST, samples=1, alpha=1.0, sampler=every)
-    mixed = MinimumRisk(COST, samples=1, alpha=1.0, likelihood=0.3, sampler=every)
+    plain = MinimumRisk(COST, samples=1, sharpness=1.0, sampler=every)
+    mixed = MinimumRisk(COST, samples=1, sharpness=1.0, likelihood=0.3, sampler=every)
     right = 0.7 * plain(toy, BATCH, 0.0) + 0.3 * toy.likelihood(BATCH)
     agree(gradient(mixed(toy, BATCH, 0.0), toy), gradient(right, toy))
 
@@ -117,9 +106,7 @@ class Arbitrary(torch.nn.Module):
         return (3 * trial.hs.detach().sin()).sum(-1)
 
 
-@pytest.mark.parametrize(
-    "baseline", [SelfCritical, Arbitrary, lambda: learnt(0), lambda: learnt(5)]
-)
+@pytest.mark.parametrize("baseline", [SelfCriticalBaseline, Arbitrary, lambda: learnt(0), lambda: learnt(5)])
 @pytest.mark.parametrize("entropy", [0.0, 0.4])
 def test_the_gradient_of_reinforce_is_that_of_the_expected_cost_less_the_entropy(baseline, entropy):
     """In expectation: all sequences, each as often as it is probable, whatever the baseline says."""
@@ -129,8 +116,8 @@ def test_the_gradient_of_reinforce_is_that_of_the_expected_cost_less_the_entropy
     agree(found, gradient(expected_cost(toy, BATCH, entropy), toy))
 
 
-def learnt(updates: int) -> Learned:
-    toy, learned = Toy(3), Learned(4, rate=0.1)
+def learnt(updates: int) -> LearnedBaseline:
+    toy, learned = Toy(3), LearnedBaseline(4, lr=0.1)
     reinforce = Reinforce(COST, learned, samples=1, sampler=every)
     for _ in range(updates):
         reinforce(toy, BATCH, 0.0)
@@ -145,14 +132,12 @@ def test_a_learned_baseline_comes_to_expect_the_reward():
     trial = Trial(hs, drawn.samples.mask, rewards, None)
     for _ in range(400):
         said = learned(trial)
-    torch.testing.assert_close(
-        said[trial.free], torch.full_like(said[trial.free], -0.25), atol=0.05, rtol=0
-    )
+    torch.testing.assert_close(said[trial.free], torch.full_like(said[trial.free], -0.25), atol=0.05, rtol=0)
 
 
 def test_mixer_forces_every_step_at_first_which_is_maximum_likelihood():
     toy = Toy()
-    mixer = Mixer(COST, SelfCritical(), delta=1, start=0.5, every=0.1, sampler=every)
+    mixer = Mixer(COST, SelfCriticalBaseline(), delta=1, start=0.5, every=0.1, sampler=every)
     found = mixer(toy, BATCH, 0.49)
     agree(found, toy.likelihood(BATCH))
     agree(gradient(found, toy), gradient(toy.likelihood(BATCH), toy))
@@ -178,14 +163,14 @@ def test_mixer_trains_gold_by_likelihood_and_its_own_last_steps_by_reward(progre
 
 def test_certain_forcing_is_maximum_likelihood():
     toy = Toy()
-    found = Scheduled(lambda x: 1.0, argmax)(toy, BATCH, 0.0)
+    found = ScheduledSamplingLoss(lambda x: 1.0, feed_argmax)(toy, BATCH, 0.0)
     agree(gradient(found, toy), gradient(toy.likelihood(BATCH), toy))
 
 
-@pytest.mark.parametrize("other", [argmax, sampled, None])
+@pytest.mark.parametrize("other", [feed_argmax, feed_samples, None])
 def test_almost_certain_forcing_goes_step_by_step_to_the_same(other):
     toy = Toy()
-    found = Scheduled(lambda x: 1 - 1e-12, other)(toy, BATCH, 0.0)
+    found = ScheduledSamplingLoss(lambda x: 1 - 1e-12, other)(toy, BATCH, 0.0)
     agree(gradient(found, toy), gradient(toy.likelihood(BATCH), toy))
 
 
@@ -197,7 +182,7 @@ def test_without_forcing_the_argmax_is_fed_back():
             h = torch.tanh(toy.net.E[before] + toy.net.U @ h)
             said = toy.net.O @ h
             right, before = right - said.log_softmax(0)[token], int(said.argmax())
-    agree(Scheduled(lambda x: 0.0, argmax)(toy, BATCH, 0.0), right / 6)
+    agree(ScheduledSamplingLoss(lambda x: 0.0, feed_argmax)(toy, BATCH, 0.0), right / 6)
 
 
 def test_without_forcing_the_mixture_is_fed_back_and_gradients_flow_through_it():
@@ -208,6 +193,6 @@ def test_without_forcing_the_mixture_is_fed_back_and_gradients_flow_through_it()
             h = torch.tanh(fed + toy.net.U @ h)
             said = toy.net.O @ h
             right, fed = right - said.log_softmax(0)[token], said.softmax(0) @ toy.net.E[:3]
-    found = Scheduled(lambda x: 0.0, None)(toy, BATCH, 0.0)
+    found = ScheduledSamplingLoss(lambda x: 0.0, None)(toy, BATCH, 0.0)
     agree(found, right / 6)
     agree(gradient(found, toy), gradient(right / 6, toy))

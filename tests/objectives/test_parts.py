@@ -7,14 +7,13 @@ from hypothesis import strategies as st
 from torch import nn
 
 from elman.errors import ConfigError
-from elman.learning.recipe import build
 from elman.metrics import AddK, edit_distance, sentence_bleus
-from elman.objectives import by_pairs
-from elman.objectives.apprentice import Apprentice
-from elman.objectives.costs import bleu, edits, exact
-from elman.objectives.professor import Discriminator, ProfessorForcing
-from elman.objectives.schedules import CURVES
-from elman.objectives.settings import RiskSettings
+from elman.objectives import ProfessorForcing, RiskConfig, pairwise_cost
+from elman.objectives.auxiliary_network import AuxiliaryNetwork
+from elman.objectives.professor import Discriminator
+from elman.objectives.scheduled_sampling import SCHEDULES
+from elman.objectives.sequence_costs import bleu_cost, edit_cost, exact_cost
+from elman.pipeline.recipe import build
 from tests.objectives.toy import END, A, B, Toy, gradient, pairs
 
 BATCH = pairs([B, A, END], [A, A, A])
@@ -26,7 +25,7 @@ def made() -> nn.Module:
 
 
 def test_an_apprentice_learns_as_by_adam():
-    net, apprentice = made(), Apprentice(made(), rate=0.01)
+    net, auxiliary = made(), AuxiliaryNetwork(made(), lr=0.01)
     adam = torch.optim.Adam(net.parameters(), lr=0.01)
     x, y = torch.randn(20, 3), torch.randn(20, 1)
     for _ in range(30):
@@ -34,26 +33,26 @@ def test_an_apprentice_learns_as_by_adam():
         loss = (net(x) - y).square().mean()
         loss.backward()
         adam.step()
-        found = apprentice.learn(lambda call: (call(x) - y).square().mean())
+        found = auxiliary.train_step(lambda call: (call(x) - y).square().mean())
         torch.testing.assert_close(found, loss.detach())
-    torch.testing.assert_close(apprentice(x), net(x).detach(), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(auxiliary(x), net(x).detach(), rtol=1e-4, atol=1e-5)
 
 
 def test_a_closed_gate_changes_nothing():
-    apprentice, x = Apprentice(made(), rate=0.1), torch.randn(5, 3)
-    apprentice.learn(lambda call: call(x).square().mean())
-    before = {name: b.clone() for name, b in apprentice.named_buffers()}
-    apprentice.learn(lambda call: call(x).square().mean(), torch.zeros(()))
-    for name, value in apprentice.named_buffers():
+    auxiliary, x = AuxiliaryNetwork(made(), lr=0.1), torch.randn(5, 3)
+    auxiliary.train_step(lambda call: call(x).square().mean())
+    before = {name: b.clone() for name, b in auxiliary.named_buffers()}
+    auxiliary.train_step(lambda call: call(x).square().mean(), torch.zeros(()))
+    for name, value in auxiliary.named_buffers():
         assert torch.equal(value, before[name]), name
 
 
 def test_nothing_of_an_apprentice_is_a_parameter_and_inputs_alone_get_its_gradient():
-    apprentice = Apprentice(made(), rate=0.1)
-    assert not list(apprentice.parameters())
+    auxiliary = AuxiliaryNetwork(made(), lr=0.1)
+    assert not list(auxiliary.parameters())
     x = torch.randn(5, 3, requires_grad=True)
-    said = apprentice(x).sum()
-    apprentice.learn(lambda call: call(x.detach()).square().mean())  # before the gradient goes back
+    said = auxiliary(x).sum()
+    auxiliary.train_step(lambda call: call(x.detach()).square().mean())  # before the gradient goes back
     said.backward()
     assert x.grad is not None
 
@@ -68,7 +67,7 @@ def test_padding_is_nothing_to_the_discriminator():
 
 def professor(**options) -> ProfessorForcing:
     torch.manual_seed(0)
-    settings = {"weight": 1.0, "hidden": 8, "rate": 0.01} | options
+    settings = {"weight": 1.0, "hidden": 8, "lr": 0.01} | options
     return ProfessorForcing(4, **settings)
 
 
@@ -90,14 +89,14 @@ def test_the_discriminator_learns_only_below_the_upper_gate():
 
 
 def test_a_discriminator_tells_free_from_forced_running_of_a_model_that_writes_other_things():
-    toy, one = Toy(), professor(weight=0.0, gates=(0.75, 1.1), rate=0.03)
+    toy, one = Toy(), professor(weight=0.0, gates=(0.75, 1.1), lr=0.03)
     with torch.no_grad():
         toy.net.O.mul_(0)  # all it writes is chance, while gold is the same letter over and over
     batch = pairs(*[[A, A, A]] * 20)
     for _ in range(150):
         one(toy, batch, 0.0)
-    assert one.told()["accuracy"] > 0.8
-    assert set(one.told()) == {"likelihood", "fooled", "discriminator", "accuracy"}
+    assert one.metrics()["accuracy"] > 0.8
+    assert set(one.metrics()) == {"likelihood", "fooled", "discriminator", "accuracy"}
 
 
 rows = st.lists(st.text("abc", max_size=6), min_size=2, max_size=2)
@@ -107,30 +106,30 @@ rows = st.lists(st.text("abc", max_size=6), min_size=2, max_size=2)
 def test_costs_are_those_of_the_metrics(outputs, data):
     texts = st.lists(st.text("abc", min_size=1, max_size=6), min_size=len(outputs), max_size=3)
     right = data.draw(texts)[: len(outputs)]
-    found = edits(outputs, right)
+    found = edit_cost(outputs, right)
     for some, gold, costs in zip(outputs, right, found, strict=True):
         wanted = [min(1, edit_distance(one, gold) / len(gold)) for one in some]
         assert costs == pytest.approx(wanted)
     scores = sentence_bleus(outputs, [[one] for one in right], smoothing=AddK(1))
-    assert bleu(outputs, right) == [[1 - s / 100 for s in some] for some in scores]
-    wrong = by_pairs(lambda one, gold: one != gold)
-    assert exact(outputs, right) == wrong(outputs, right)
+    assert bleu_cost(outputs, right) == [[1 - s / 100 for s in some] for some in scores]
+    wrong = pairwise_cost(lambda one, gold: one != gold)
+    assert exact_cost(outputs, right) == wrong(outputs, right)
 
 
-@pytest.mark.parametrize("name", [name for name in CURVES if name != "constant"])
+@pytest.mark.parametrize("name", [name for name in SCHEDULES if name != "constant"])
 def test_schedules_fall_from_first_to_last(name):
-    p = [CURVES[name](i / 20, 0.9, 0.2) for i in range(21)]
+    p = [SCHEDULES[name](i / 20, 0.9, 0.2) for i in range(21)]
     assert (p[0], p[-1]) == pytest.approx((0.9, 0.2))
     assert p == sorted(p, reverse=True)
 
 
 def test_a_constant_schedule_is_constant():
-    assert {CURVES["constant"](i / 9, 1.0, 0.4) for i in range(10)} == {0.4}
+    assert {SCHEDULES["constant"](i / 9, 1.0, 0.4) for i in range(10)} == {0.4}
 
 
 def test_an_objective_is_chosen_by_its_kind():
     recipe = build({"task": "seq2seq", "objective": {"kind": "risk", "samples": 3}})
-    assert recipe.objective == RiskSettings(samples=3)
+    assert recipe.objective == RiskConfig(samples=3)
     assert build({"task": "lm", "objective": "professor"}).objective.kind == "professor"
     assert build({"task": "tagger"}).objective.kind == "likelihood"
 
@@ -141,10 +140,10 @@ def test_an_objective_is_chosen_by_its_kind():
         ({"kind": "riks"}, "objective.kind is 'riks'; it may be 'likelihood', 'scheduled'"),
         ({"kind": "risk", "sample": 3}, "'objective.sample'; did you mean 'samples'"),
         ({"kind": "risk", "samples": 0}, "objective.samples is 0; it must be at least 1"),
-        ({"kind": "risk", "alpha": 0}, "objective.alpha is 0.0; it must be above 0"),
-        ({"kind": "scheduled", "last": 1.5}, "objective.last is 1.5; it must be from 0 to 1"),
+        ({"kind": "risk", "sharpness": 0}, "objective.sharpness is 0.0; it must be above 0"),
+        ({"kind": "scheduled", "p_end": 1.5}, "objective.p_end is 1.5; it must be from 0 to 1"),
         ({"kind": "mixer", "every": 0}, "objective.every is 0.0; it must be above 0"),
-        ({"kind": "professor", "rate": -1}, "objective.rate is -1.0; it must be above 0"),
+        ({"kind": "professor", "lr": -1}, "objective.lr is -1.0; it must be above 0"),
         ({"kind": "reinforce", "baseline": "mean"}, "objective.baseline is 'mean'; it may be"),
     ],
 )

@@ -5,10 +5,9 @@ from collections import Counter
 import pytest
 import torch
 
-from elman.decoding.generative import Generative, Sequences
-from elman.objectives import MinimumRisk, Reinforce, by_pairs, draw
-from elman.objectives.baseline import SelfCritical
-from elman.objectives.sampling import distinct, joined, rows_of
+from elman.decoding.sequence_model import SequenceModel, Sequences
+from elman.objectives import MinimumRisk, Reinforce, SelfCriticalBaseline, draw_samples, pairwise_cost
+from elman.objectives.sample_sequences import concat_sequences, first_occurrences, unpad
 from tests.objectives.toy import END, A, B, Toy, all_sequences, pairs, probability, sequences
 
 BATCH = pairs([B, A, END], [A, A, A])
@@ -16,7 +15,7 @@ COPIES = 20_000
 
 
 def test_the_toy_is_what_objectives_want():
-    assert isinstance(Toy(), Generative)
+    assert isinstance(Toy(), SequenceModel)
 
 
 @pytest.mark.parametrize("greedy", [False, True])
@@ -24,7 +23,7 @@ def test_samples_are_drawn_as_the_model_says_be_a_greedy_row_among_them_or_not(g
     """Samples conditioned on a greedy beginning would all share it."""
     toy = Toy()
     torch.manual_seed(0)
-    found = rows_of(draw(toy, BATCH, COPIES, greedy).samples)
+    found = unpad(draw_samples(toy, BATCH, COPIES, greedy).samples)
     for i, x in enumerate(BATCH.x):
         counts = Counter(map(tuple, found[i * COPIES : (i + 1) * COPIES]))
         right = {row: float(probability(toy, x, row)) for row in all_sequences()}
@@ -35,9 +34,9 @@ def test_samples_are_drawn_as_the_model_says_be_a_greedy_row_among_them_or_not(g
 
 def test_the_greedy_row_takes_the_likeliest_token_of_each_step():
     toy = Toy()
-    greedy = draw(toy, BATCH, 3, True).greedy
+    greedy = draw_samples(toy, BATCH, 3, True).greedy
     assert greedy is not None
-    for x, row in zip(BATCH.x, rows_of(greedy), strict=True):
+    for x, row in zip(BATCH.x, unpad(greedy), strict=True):
         for place in range(len(row)):
             others = [[*row[:place], token] for token in (A, B, END)]
             best = max(others, key=lambda one: float(probability(toy, x, one, len(one) - 1)))
@@ -47,17 +46,17 @@ def test_the_greedy_row_takes_the_likeliest_token_of_each_step():
 def test_the_colder_the_more_samples_are_the_greedy_one():
     toy = Toy()
     torch.manual_seed(0)
-    found = draw(toy, BATCH, 50, True, temperature=1e-4)
+    found = draw_samples(toy, BATCH, 50, True, temperature=1e-4)
     assert found.greedy is not None
-    greedy = rows_of(found.greedy)
-    assert rows_of(found.samples) == [row for row in greedy for _ in range(50)]
+    greedy = unpad(found.greedy)
+    assert unpad(found.samples) == [row for row in greedy for _ in range(50)]
 
 
 @pytest.mark.parametrize(
     "objective",
     [
-        MinimumRisk(by_pairs(lambda a, b: float(len(a) != len(b))), samples=4, alpha=1.0),
-        Reinforce(by_pairs(lambda a, b: float(len(a) != len(b))), SelfCritical(), samples=4),
+        MinimumRisk(pairwise_cost(lambda a, b: float(len(a) != len(b))), samples=4, sharpness=1.0),
+        Reinforce(pairwise_cost(lambda a, b: float(len(a) != len(b))), SelfCriticalBaseline(), samples=4),
     ],
 )
 def test_samples_are_written_and_scored_by_one_and_the_same_net(objective):
@@ -78,7 +77,7 @@ def test_samples_are_written_and_scored_by_one_and_the_same_net(objective):
 
 def test_every_sample_begins_with_its_prefix():
     prefix = torch.tensor([[B, -1, -1], [A, B, -1]])
-    found = rows_of(draw(Toy(), BATCH, 50, True, prefix).samples)
+    found = unpad(draw_samples(Toy(), BATCH, 50, True, prefix).samples)
     assert all(row[:1] == [B] for row in found[:50])
     assert all(row[:2] == [A, B] for row in found[50:])
     assert {row[1] for row in found[:50]} == {A, B, END}
@@ -90,7 +89,7 @@ def test_drawing_leaves_no_gradient_and_the_net_as_it_was():
     seen = []
     begin = toy.begin
     toy.begin = lambda *a: (seen.append(toy.net.training), begin(*a))[1]
-    drawn = draw(toy, BATCH, 2)
+    drawn = draw_samples(toy, BATCH, 2)
     assert seen == [False]
     assert toy.net.training
     assert not drawn.samples.tokens.requires_grad
@@ -98,17 +97,17 @@ def test_drawing_leaves_no_gradient_and_the_net_as_it_was():
 
 def test_only_later_copies_are_the_same_as_earlier_ones():
     given = sequences([[A, END], [A, A, END], [A, END], [B, END], [B, END], [B, END]])
-    assert distinct(given, 2).tolist() == [[True, True, False], [True, False, False]]
+    assert first_occurrences(given, 2).tolist() == [[True, True, False], [True, False, False]]
 
 
 def test_a_token_at_the_padding_does_not_make_a_sequence_another():
     tokens, mask = torch.tensor([[A, END, B], [A, END, A]]), torch.tensor([[True, True, False]] * 2)
-    assert distinct(Sequences(tokens, mask), 1).tolist() == [[True, False]]
+    assert first_occurrences(Sequences(tokens, mask), 1).tolist() == [[True, False]]
 
 
 def test_references_stand_before_the_samples_of_their_example():
-    both = joined(sequences([[A, B, END], [B, END]]), sequences([[END], [A, END]] * 2), 2)
-    assert rows_of(both) == [[A, B, END], [END], [A, END], [B, END], [END], [A, END]]
+    both = concat_sequences(sequences([[A, B, END], [B, END]]), sequences([[END], [A, END]] * 2), 2)
+    assert unpad(both) == [[A, B, END], [END], [A, END], [B, END], [END], [A, END]]
 
 
 def test_candidates_are_different_ones():
@@ -118,6 +117,6 @@ def test_candidates_are_different_ones():
         toy.net.O.mul_(0)
         toy.net.O[END] = 9 * torch.sign(toy.net.E[3]).double()
     batch = pairs([A, END])
-    risk = MinimumRisk(by_pairs(lambda out, gold: float(len(out))), samples=50, alpha=1e-9)
+    risk = MinimumRisk(pairwise_cost(lambda out, gold: float(len(out))), samples=50, sharpness=1e-9)
     risk(toy, batch._replace(x=0 * batch.x), 0.0)
-    assert risk.told()["candidates"] < 50
+    assert risk.metrics()["candidates"] < 50

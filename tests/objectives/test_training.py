@@ -9,19 +9,19 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from elman.learning import learn, train
-from elman.learning import objective as goals
-from elman.learning.recipe import build
-from elman.objectives import draw
-from elman.objectives.costs import edits
-from elman.objectives.risk import held
-from elman.objectives.sampling import rows_of
-from elman.tasks.generative import generative
-from elman.tasks.seq2seq import Data, read
+from elman.model_files import METRICS_LOG
+from elman.objectives import draw_samples
+from elman.objectives.risk import measure_costs
+from elman.objectives.sample_sequences import unpad
+from elman.objectives.sequence_costs import edit_cost
+from elman.pipeline import run_recipe, train
+from elman.pipeline import train_target as goals
+from elman.pipeline.recipe import build
+from elman.tasks.seq2seq.task import Seq2SeqDataConfig, read_examples
 from elman.training import run as runs
 
 KINDS = {
-    "scheduled": {"last": 0.5, "other": "mixture"},
+    "scheduled": {"p_end": 0.5, "feedback": "mixture"},
     "risk": {"cost": "edits", "samples": 4, "likelihood": 0.1},
     "reinforce": {"cost": "exact", "samples": 2, "baseline": "learned", "entropy": 0.01},
     "mixer": {"cost": "edits", "delta": 1, "start": 0.2, "every": 0.2},
@@ -50,7 +50,7 @@ def pairs(tmp_path: Path, **training: Any) -> dict[str, Any]:
         },
         "tokens": {"source": words, "target": words},
         "model": {"hidden": 12, "embedding": 8, "metric": "edit_rate"},
-        "training": {"updates": 8, "evaluate_every": 3, "average": 0.9} | training,
+        "training": {"updates": 8, "evaluate_every": 3, "ema_decay": 0.9} | training,
     }
 
 
@@ -60,7 +60,7 @@ def text(tmp_path: Path, **training: Any) -> dict[str, Any]:
     path.write_text("\n".join(" ".join(dice.choices("abcdef", k=6)) for _ in range(120)))
     return {
         "task": "lm",
-        "data": {"train": str(path), "steps": 6, "batch": 8, "cache": str(tmp_path / "cache")},
+        "data": {"train": str(path), "bptt": 6, "streams": 8, "cache": str(tmp_path / "cache")},
         "model": {"hidden": 12, "embedding": 8, "weight_drop": 0.2, "word_dropout": 0.1},
         "training": {"updates": 8, "evaluate_every": 3} | training,
     }
@@ -83,12 +83,12 @@ def tags(tmp_path: Path, **training: Any) -> dict[str, Any]:
 def test_every_task_can_be_trained_by_every_objective(make, kind, tmp_path):
     recipe = make(tmp_path, updates=4) | {"objective": {"kind": kind} | KINDS[kind]}
     model = train(recipe, tmp_path / "model")
-    log = (tmp_path / "model" / runs.METRICS).read_text()
-    told = goals.aim(build(recipe), model).net["objective"].names
+    log = (tmp_path / "model" / METRICS_LOG).read_text()
+    told = goals.train_target(build(recipe), model).net["objective"].metric_names
     assert all(f'"{name}": ' in log for name in told), "an evaluation says how the objective fares"
 
 
-class Interrupted(runs.Signals):
+class Interrupted(runs.StopSignals):
     """Ctrl-C after the fourth update."""
 
     looked = 0
@@ -108,12 +108,12 @@ class Interrupted(runs.Signals):
 def test_a_resumed_run_ends_as_if_never_stopped(make, kind, tmp_path, monkeypatch):
     """To the bit: what the objective learnt is in the checkpoint, its optimizer too."""
     recipe = build(make(tmp_path) | {"objective": {"kind": kind} | KINDS[kind]})
-    learn(recipe, tmp_path / "whole")
-    monkeypatch.setattr(runs, "Signals", Interrupted)
-    assert learn(recipe, tmp_path / "parted") is None
+    run_recipe(recipe, tmp_path / "whole")
+    monkeypatch.setattr(runs, "StopSignals", Interrupted)
+    assert run_recipe(recipe, tmp_path / "parted") is None
     monkeypatch.undo()
-    assert learn(recipe, tmp_path / "parted", resume=True) is not None
-    for name in ("model.safetensors", runs.METRICS):
+    assert run_recipe(recipe, tmp_path / "parted", resume=True) is not None
+    for name in ("model.safetensors", METRICS_LOG):
         one, other = ((tmp_path / run / name).read_bytes() for run in ("whole", "parted"))
         assert one == other, name
     # The rest of a checkpoint tells the time.
@@ -124,7 +124,7 @@ def test_a_resumed_run_ends_as_if_never_stopped(make, kind, tmp_path, monkeypatc
 
 def test_what_an_objective_learns_is_in_the_checkpoint_and_not_in_the_model(tmp_path):
     recipe = build(pairs(tmp_path) | {"objective": {"kind": "professor"}})
-    outcome = learn(recipe, tmp_path / "model")
+    outcome = run_recipe(recipe, tmp_path / "model")
     assert outcome is not None
     assert not any("objective" in name for name in outcome.model.net.state_dict())
     with safe_open(tmp_path / "model" / runs.CHECKPOINT, "pt") as file:
@@ -134,27 +134,24 @@ def test_what_an_objective_learns_is_in_the_checkpoint_and_not_in_the_model(tmp_
 
 @pytest.mark.parametrize(
     ("kind", "options"),
-    [
-        ("risk", {"samples": 8, "alpha": 0.5}),
-        ("reinforce", {"samples": 4, "baseline": "greedy"}),
-    ],
+    [("risk", {"samples": 8, "sharpness": 0.5}), ("reinforce", {"samples": 4, "baseline": "greedy"})],
 )
 def test_reward_rises_where_it_is_what_is_trained(kind, options, tmp_path):
     """The expected edits of samples, of a model half trained by likelihood and after further updates."""
-    recipe = pairs(tmp_path, updates=90, lr=1e-2, average=0.0, evaluate_every=90)
-    recipe["model"] |= {"dropout": 0.0, "smoothing": 0.0}
+    recipe = pairs(tmp_path, updates=90, lr=1e-2, ema_decay=0.0, evaluate_every=90)
+    recipe["model"] |= {"dropout": 0.0, "label_smoothing": 0.0}
     begun = train(recipe, tmp_path / "begun")
     objective = {"kind": kind, "cost": "edits"} | options
-    further = pairs(tmp_path, updates=80, lr=1e-2, average=0.0, evaluate_every=80)
+    further = pairs(tmp_path, updates=80, lr=1e-2, ema_decay=0.0, evaluate_every=80)
     further |= {"model": recipe["model"], "objective": objective}
     treated = train(further, tmp_path / "by", init=tmp_path / "begun")
     assert cost(treated, recipe) < 0.85 * cost(begun, recipe)
 
 
 def cost(model: Any, recipe: dict[str, Any]) -> float:
-    view: Any = generative(model)
-    seen = list(read(Data(source="1", target="2"), recipe["data"]["train"]))
-    batch = view.batch(model.encode(seen))
+    view: Any = model.sequence_model()
+    seen = list(read_examples(Seq2SeqDataConfig(source="1", target="2"), recipe["data"]["train"]))
+    batch = view.collate(model.encode(seen))
     torch.manual_seed(0)
-    samples = rows_of(draw(view, batch, 8).samples)
-    return float(held(edits, view, samples, rows_of(view.gold(batch))).mean())
+    samples = unpad(draw_samples(view, batch, 8).samples)
+    return float(measure_costs(edit_cost, view, samples, unpad(view.targets(batch))).mean())

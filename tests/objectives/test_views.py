@@ -1,5 +1,6 @@
 """Every task as objectives see it: one pass, one step after the other, and mixtures say the same."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,58 +9,61 @@ import torch
 from torch import nn
 from torch.nn.functional import one_hot
 
-from elman.decoding import Forced, Sample, rollout, unroll
-from elman.decoding.generative import Generative
+from elman.decoding import Sample, TeacherForcing, rollout, unroll
+from elman.decoding.sequence_model import SequenceModel
 from elman.errors import ConfigError
-from elman.learning.objective import aim
-from elman.learning.recipe import build
-from elman.objectives import Scheduled, draw
-from elman.objectives.scheduled import argmax
-from elman.tasks import language_model, seq2seq, tagger
-from elman.tasks.generative import generative
-from elman.tasks.language.generative import Window
-from elman.tasks.settings import Tokens
-from elman.text.streams import Streams
+from elman.objectives import ScheduledSamplingLoss, draw_samples
+from elman.objectives.scheduled_sampling import feed_argmax
+from elman.pipeline.recipe import build
+from elman.pipeline.train_target import train_target
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.language_model import task as language_model
+from elman.tasks.language_model.sequence import StatefulBatch
+from elman.tasks.seq2seq import task as seq2seq
+from elman.tasks.tagger import task as tagger
+from elman.text.batching import BPTTWindows
 from tests.tasks.names import TINY, examples
 
-WORDS = seq2seq.PairTokens(Tokens("whitespace"), Tokens("whitespace"))
+WORDS = seq2seq.TokenizerPairConfig(TokenizerConfig("whitespace"), TokenizerConfig("whitespace"))
 PAIRS = [
-    seq2seq.Example("a b c d", ("d c b a",)),
-    seq2seq.Example("b d", ("d b",)),
-    seq2seq.Example("q a", ("a q",)),
+    seq2seq.Seq2SeqExample("a b c d", ("d c b a",)),
+    seq2seq.Seq2SeqExample("b d", ("d b",)),
+    seq2seq.Seq2SeqExample("q a", ("a q",)),
 ]
 SMALL = {"hidden": 6, "embedding": 6, "dropout": 0.0}
 
 
 def answers(**options: Any) -> tuple[Any, Any]:
-    model = seq2seq.Model(**SMALL | options)
-    task = seq2seq.Seq2Seq.fresh(model, WORDS, PAIRS[:2] if model.copying else PAIRS)
-    view = generative(task)
-    return view, view.batch(task.encode(PAIRS))
+    model = seq2seq.Seq2SeqConfig(**SMALL | options)
+    task = seq2seq.Seq2Seq.from_examples(model, WORDS, PAIRS[:2] if model.copying else PAIRS)
+    view = task.sequence_model()
+    return view, view.collate(task.encode(PAIRS))
 
 
 def continuations(**options: Any) -> tuple[Any, Any]:
     lines = ["once upon a time", "the tide was up , the end", "a king"]
-    model = language_model.Model(**SMALL | options)
-    task = language_model.LanguageModel.fresh(model, Tokens(), lines)
+    model = language_model.LanguageModelConfig(**SMALL | options)
+    task = language_model.LanguageModel.from_examples(model, TokenizerConfig(), lines)
     ids = task.encode(lines).ids
-    window = next(iter(Streams(ids, 3, 4, first=task.end)()))
-    batch = task.batch(window)
+    window = next(iter(BPTTWindows(ids, 3, 4, first=task.end)()))
+    batch = task.collate(window)
     state = task.net.begin(3)
-    return generative(task), Window(batch, task.net.read(state, batch.ids.flip(1))[0])
+    return task.sequence_model(), StatefulBatch(batch, task.net.read(state, batch.ids.flip(1))[0])
 
 
 def fed_back(**options: Any) -> tuple[Any, Any]:
     some = examples(5)
-    task = tagger.Tagger.fresh(tagger.Model(**TINY, output="feedback", **options), Tokens(), some)
-    return generative(task), task.encode(some)
+    task = tagger.Tagger.from_examples(
+        tagger.TaggerConfig(**TINY, output="feedback", **options), TokenizerConfig(), some
+    )
+    return task.sequence_model(), task.encode(some)
 
 
 VIEWS = {
     "pairs": lambda: answers(),
     "pairs, feeding": lambda: answers(context="feeding", cell="gru"),
-    "pairs, first": lambda: answers(context="first", start="copied", bidirectional=False),
-    "pairs, copying": lambda: answers(copying=True, smoothing=0.0),
+    "pairs, first": lambda: answers(context="first", decoder_init="copied", bidirectional=False),
+    "pairs, copying": lambda: answers(copying=True, label_smoothing=0.0),
     "text": lambda: continuations(),
     "text, adaptive": lambda: continuations(softmax="adaptive", tied=False, cutoffs=(5,)),
     "tags": lambda: fed_back(),
@@ -73,7 +77,7 @@ def case(request):
     for weight in view.net.parameters():
         nn.init.normal_(weight, std=0.7)
     view.net.double().eval()
-    if isinstance(batch, Window):
+    if isinstance(batch, StatefulBatch):
         batch = batch._replace(state=tuple(_doubled(s) for s in batch.state))
     return view, batch
 
@@ -85,17 +89,15 @@ def _doubled(state: Any) -> Any:
 
 
 def test_it_is_generative(case):
-    assert isinstance(case[0], Generative)
+    assert isinstance(case[0], SequenceModel)
 
 
 def test_what_was_drawn_is_scored_in_one_pass_as_it_was_drawn(case):
     view, batch = case
     begun = view.begin(batch, 3)
     sample = Sample(generator=torch.Generator().manual_seed(0))
-    run = rollout(
-        begun.step, begun.state, sample, start=begun.start, stop=begun.stop, limit=begun.limit
-    )
-    given = view.gold(batch)._replace(tokens=run.tokens, mask=run.mask)
+    run = rollout(begun.step, begun.state, sample, start=begun.start, stop=begun.stop, limit=begun.limit)
+    given = view.targets(batch)._replace(tokens=run.tokens, mask=run.mask)
     scored = view.score(batch, given, 3)
     torch.testing.assert_close(
         scored.log_probs[run.mask], run.log_probs[run.mask], check_dtype=False, rtol=1e-5, atol=1e-6
@@ -108,38 +110,34 @@ def test_what_was_drawn_is_scored_in_one_pass_as_it_was_drawn(case):
 
 def test_rows_of_an_example_follow_each_other(case):
     view, batch = case
-    gold = view.gold(batch)
-    twice = gold._replace(
-        tokens=gold.tokens.repeat_interleave(2, 0), mask=gold.mask.repeat_interleave(2, 0)
-    )
+    gold = view.targets(batch)
+    twice = gold._replace(tokens=gold.tokens.repeat_interleave(2, 0), mask=gold.mask.repeat_interleave(2, 0))
     once, both = view.score(batch, gold).log_probs, view.score(batch, twice, 2).log_probs
     torch.testing.assert_close(both, once.repeat_interleave(2, 0))
 
 
 def test_the_likelihood_is_that_of_gold(case):
     view, batch = case
-    gold = view.gold(batch)
+    gold = view.targets(batch)
     begun = view.begin(batch)
     turns = unroll(
         begun.step,
         begun.state,
-        Forced(gold.tokens),
+        TeacherForcing(gold.tokens),
         start=begun.start,
         stop=begun.stop,
         limit=gold.tokens.shape[1],
     )
     logits = torch.stack([turn.logits for turn in turns], 1)
     found = view.criterion(logits, gold)
-    torch.testing.assert_close(
-        found, view.likelihood(batch), check_dtype=False, rtol=1e-5, atol=1e-6
-    )
+    torch.testing.assert_close(found, view.likelihood(batch), check_dtype=False, rtol=1e-5, atol=1e-6)
 
 
 def test_a_mixture_of_one_token_is_that_token(case):
     view, batch = case
     begun = view.begin(batch)
     state, logits = begun.step(begun.state, begun.start)
-    token = view.gold(batch).tokens[:, 0]
+    token = view.targets(batch).tokens[:, 0]
     sure = one_hot(token, logits.shape[1]).double()
     _, hard = begun.step(state, token)
     _, soft = begun.blend(state, torch.full_like(token, -1), sure)
@@ -152,7 +150,7 @@ def test_the_loss_of_a_step_by_step_run_has_the_gradient_of_the_likelihood(case)
     """With all of gold fed back: scheduled sampling before it samples."""
     view, batch = case
     weights = [w for w in view.net.parameters() if w.requires_grad]
-    stepped = Scheduled(lambda x: 1 - 1e-12, argmax)(view, batch, 0.0)
+    stepped = ScheduledSamplingLoss(lambda x: 1 - 1e-12, feed_argmax)(view, batch, 0.0)
     for one, other in zip(
         torch.autograd.grad(stepped, weights, allow_unused=True),
         torch.autograd.grad(view.likelihood(batch), weights, allow_unused=True),
@@ -169,10 +167,8 @@ def test_in_training_every_copy_has_dice_of_its_own():
     torch.manual_seed(0)
     view, batch = answers(hidden=32, dropout=0.5)
     view.net.train()
-    gold = view.gold(batch)
-    given = gold._replace(
-        tokens=gold.tokens.repeat_interleave(4, 0), mask=gold.mask.repeat_interleave(4, 0)
-    )
+    gold = view.targets(batch)
+    given = gold._replace(tokens=gold.tokens.repeat_interleave(4, 0), mask=gold.mask.repeat_interleave(4, 0))
     scores = view.score(batch, given, 4).log_probs.sum(1).view(-1, 4)
     assert (scores.std(1) > 0).all()
 
@@ -181,7 +177,7 @@ def test_text_goes_on_from_the_state_of_its_window():
     view, window = continuations()
     view.net.eval()
     other = window._replace(state=view.net.begin(3))
-    gold = view.gold(window)
+    gold = view.targets(window)
     a, b = (view.score(w, gold).log_probs for w in (window, other))
     assert not torch.allclose(a, b)
     after = view.following(window)
@@ -189,30 +185,39 @@ def test_text_goes_on_from_the_state_of_its_window():
     torch.testing.assert_close(after[-1].h, hs[:, -1])
 
 
+def test_a_last_window_that_no_row_fills_costs_what_its_tokens_do():
+    view, window = continuations()
+    batch = window.batch
+    short = replace(batch, mask=batch.mask & (torch.arange(batch.mask.shape[1]) < 2))
+    part = StatefulBatch(short, window.state)
+    forced = ScheduledSamplingLoss(lambda progress: 0.999999, feed_argmax)
+    torch.testing.assert_close(forced(view, part, 0.0), view.likelihood(part))
+
+
 def test_pieces_of_words_are_compared_as_words():
     lines = ["the dog saw the cat", "a cat saw a dog"]
-    pairs = [seq2seq.Example(line, (line,)) for line in lines]
-    bpe = Tokens("bpe", size=262)
-    task = seq2seq.Seq2Seq.fresh(
-        seq2seq.Model(**SMALL, bleu="none"), seq2seq.PairTokens(bpe, bpe), pairs
+    pairs = [seq2seq.Seq2SeqExample(line, (line,)) for line in lines]
+    bpe = TokenizerConfig("bpe", size=262)
+    task = seq2seq.Seq2Seq.from_examples(
+        seq2seq.Seq2SeqConfig(**SMALL, bleu="none"), seq2seq.TokenizerPairConfig(bpe, bpe), pairs
     )
     rows = [row.target for row in task.encode(pairs).rows]
     assert max(map(len, rows)) > 6
-    assert generative(task).words(rows) == [line.split() for line in lines]
+    assert task.sequence_model().words(rows) == [line.split() for line in lines]
 
 
 def test_a_tagger_that_does_not_write_is_refused():
     some = examples(5)
-    task = tagger.Tagger.fresh(tagger.Model(**TINY, output="crf"), Tokens(), some)
+    task = tagger.Tagger.from_examples(tagger.TaggerConfig(**TINY, output="crf"), TokenizerConfig(), some)
     recipe = build({"task": "tagger", "objective": {"kind": "risk"}})
     with pytest.raises(ConfigError, match=r"model\.output 'feedback'"):
-        aim(recipe, task)
+        train_target(recipe, task)
 
 
 def test_samples_end_at_the_end_or_at_one_and_a_half_gold_lengths():
     torch.manual_seed(0)
     view, batch = answers()
-    mask = draw(view, batch, 20).samples.mask
+    mask = draw_samples(view, batch, 20).samples.mask
     most = (batch.target_mask.sum(1) * 3 // 2 + 5).repeat_interleave(20)
     assert (mask.sum(1) <= most).all()
     assert np.unique(mask.sum(1)).size > 1

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, pad
 
 from elman.decoding import AnyOf, AtLengths, AtTokens
-from elman.decoding.generative import Beginning, Generative, Scored, Sequences
-from elman.objectives import Draw
+from elman.decoding.sequence_model import DecoderStart, SequenceModel, Sequences, SequenceScores
+from elman.objectives import SampleBatch
 from elman.state import repeat
 
 A, B, END, START = 0, 1, 2, 3
@@ -53,12 +53,12 @@ class Toy:
         torch.manual_seed(seed)
         self.net = Net().double()
 
-    def gold(self, batch: Pairs) -> Sequences:
+    def targets(self, batch: Pairs) -> Sequences:
         return batch.y
 
-    def begin(self, batch: Pairs, copies: int = 1) -> Beginning:
+    def begin(self, batch: Pairs, copies: int = 1) -> DecoderStart:
         net, rows = self.net, len(batch.x) * copies
-        return Beginning(
+        return DecoderStart(
             lambda h, tokens: net.after(h, net.E[tokens]),
             lambda h, tokens, weights: net.after(h, _mixed(net, tokens, weights)),
             repeat(batch.x, copies),
@@ -67,10 +67,10 @@ class Toy:
             LONGEST,
         )
 
-    def score(self, batch: Pairs, given: Sequences, copies: int = 1) -> Scored:
+    def score(self, batch: Pairs, given: Sequences, copies: int = 1) -> SequenceScores:
         hs = self.states(batch, given, copies)
         chosen = (hs @ self.net.O.T).log_softmax(-1).gather(2, given.tokens[..., None])[..., 0]
-        return Scored(chosen.masked_fill(~given.mask, 0), hs)
+        return SequenceScores(chosen.masked_fill(~given.mask, 0), hs)
 
     def states(self, batch: Pairs, given: Sequences, copies: int = 1) -> Tensor:
         h, hs = repeat(batch.x, copies), []
@@ -126,8 +126,8 @@ def probability(toy: Toy, x: Tensor, row: Sequence[int], after: int = 0) -> Tens
 
 
 def every(
-    toy: Generative[Any], batch: Pairs, copies: int, greedy: bool, prefix: Tensor | None
-) -> Draw:
+    toy: SequenceModel[Any], batch: Pairs, copies: int, greedy: bool, prefix: Tensor | None
+) -> SampleBatch:
     """In the place of samples: all sequences, each counting as much as it is probable."""
     assert isinstance(toy, Toy)
     rows, weights = [], []
@@ -143,7 +143,7 @@ def every(
         likeliest = [max(all_sequences(), key=_step_by_step(toy, x)) for x in batch.x]
         best = sequences(likeliest)
     samples = sequences([row for some in filled for row in some])
-    return Draw(samples, torch.tensor(shares, dtype=torch.double), best)
+    return SampleBatch(samples, torch.tensor(shares, dtype=torch.double), best)
 
 
 def _step_by_step(toy: Toy, x: Tensor) -> Any:

@@ -15,13 +15,11 @@ TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 
 def executors(cell: Cell) -> list[str]:
     """Every executor that accepts the cell, and the choice that is made when none is named."""
-    return ["auto", *(name for name, e in EXECUTORS.items() if e.refusal(cell) is None)]
+    return ["auto", *(name for name, e in EXECUTORS.items() if e.unsupported_reason(cell) is None)]
 
 
 @torch.no_grad()
-def fill(
-    cell: FormulaCell, W: Tensor, U: Sequence[Tensor], b: Tensor | None, p: Sequence[Tensor] = ()
-) -> None:
+def fill(cell: FormulaCell, W: Tensor, U: Sequence[Tensor], b: Tensor | None, p: Sequence[Tensor] = ()) -> None:
     """Copy weights whose gates are in the order of the formula into the cell, which takes their dtype."""
     cell.to(W.dtype)
     assert (cell.b is None) == (b is None)

@@ -89,9 +89,7 @@ def coupled(cell: FormulaCell) -> CoupledLSTM:
     return result
 
 
-def by_elman(
-    node: NodeProto, inputs: Arrays, cells: list[FormulaCell], executor: str
-) -> dict[str, Tensor]:
+def by_elman(node: NodeProto, inputs: Arrays, cells: list[FormulaCell], executor: str) -> dict[str, Tensor]:
     """The outputs by name, from scan: a direction a cell, batch first inside."""
     options, tensors = attributes_of(node), {n: torch.tensor(a) for n, a in inputs.items()}
     swap = options.get("layout", 0) == 0

@@ -16,9 +16,7 @@ lengths = st.lists(st.integers(1, 12), min_size=1, max_size=5)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("spread", [0.5, 30.0])
 @given(sizes=lengths, tags=st.integers(1, 7), seed=st.integers(0, 10_000))
-def test_likelihood_gradients_and_best_paths_are_those_of_pytorch_crf(
-    dtype, spread, sizes, tags, seed
-):
+def test_likelihood_gradients_and_best_paths_are_those_of_pytorch_crf(dtype, spread, sizes, tags, seed):
     torch.manual_seed(seed)
     ours, theirs = CRF(tags).to(dtype), torchcrf.CRF(tags, batch_first=True).to(dtype)
     pairs = {
@@ -41,11 +39,7 @@ def test_likelihood_gradients_and_best_paths_are_those_of_pytorch_crf(
     torch.testing.assert_close(found, expected, **near)
     torch.testing.assert_close(leaves[0].grad, leaves[1].grad, **near)
     for mine, other in pairs.values():
-        unused = torch.zeros_like(
-            other
-        )  # of a single token pytorch-crf's transitions have no gradient
+        unused = torch.zeros_like(other)  # of a single token pytorch-crf's transitions have no gradient
         torch.testing.assert_close(mine.grad, unused if other.grad is None else other.grad, **near)
-    best = [
-        path[:n].tolist() for path, n in zip(ours.viterbi(scores, mask).tags, sizes, strict=True)
-    ]
+    best = [path[:n].tolist() for path, n in zip(ours.viterbi(scores, mask).tags, sizes, strict=True)]
     assert best == theirs.decode(scores, mask)

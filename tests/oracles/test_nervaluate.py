@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nervaluate.evaluator import Evaluator
 
 from elman.metrics import span_scores
-from elman.text.spans import convert, spans
+from elman.text.spans import convert_tags, tags_to_spans
 
 LABELS = ["PER", "creative-work", "X"]
 
@@ -29,12 +29,10 @@ def pairs(draw: st.DrawFn) -> tuple[list[str], list[str]]:
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(pairs(), min_size=1, max_size=20))
-def test_scores_are_the_strict_scores_of_nervaluate(
-    corpus: list[tuple[list[str], list[str]]],
-) -> None:
+def test_scores_are_the_strict_scores_of_nervaluate(corpus: list[tuple[list[str], list[str]]]) -> None:
     gold, guess = [g for g, _ in corpus], [p for _, p in corpus]
     theirs = Evaluator(gold, guess, tags=LABELS, loader="list").evaluate()
-    ours = span_scores([spans(g) for g in gold], [spans(p) for p in guess])
+    ours = span_scores([tags_to_spans(g) for g in gold], [tags_to_spans(p) for p in guess])
     labels = {label: scores["strict"] for label, scores in theirs["entities"].items()}
     assert set(ours.labels) == set(labels)
     for mine, other in [
@@ -50,11 +48,10 @@ def test_scores_are_the_strict_scores_of_nervaluate(
 @pytest.mark.parametrize("name", ["BIO", "IOB1", "BIOES", "BILOU"])
 @settings(max_examples=100, deadline=None)
 @given(st.lists(pairs(), min_size=1, max_size=10))
-def test_scores_do_not_depend_on_the_scheme(
-    name: str, corpus: list[tuple[list[str], list[str]]]
-) -> None:
+def test_scores_do_not_depend_on_the_scheme(name: str, corpus: list[tuple[list[str], list[str]]]) -> None:
     theirs = Evaluator([g for g, _ in corpus], [p for _, p in corpus], LABELS, "list").evaluate()
     ours = span_scores(
-        [spans(convert(g, name)) for g, _ in corpus], [spans(convert(p, name)) for _, p in corpus]
+        [tags_to_spans(convert_tags(g, name)) for g, _ in corpus],
+        [tags_to_spans(convert_tags(p, name)) for _, p in corpus],
     )
     assert ours.overall.f1 == pytest.approx(100 * theirs["overall"]["strict"].f1)

@@ -90,9 +90,7 @@ def agree(module: nn.RNNBase, cell: FormulaCell, given: Sequences) -> None:
 
 
 def by_elman(cell: FormulaCell, given: Sequences, executor: str) -> dict[str, Tensor]:
-    ys, final = scan(
-        cell, given.xs, given.mask, given.state, reverse=given.reverse, executor=executor
-    )
+    ys, final = scan(cell, given.xs, given.mask, given.state, reverse=given.reverse, executor=executor)
     outputs = {"ys": ys, **dict(zip(final.names, final, strict=True))}
     return outputs | gradients(outputs, given.inputs | dict(cell.named_parameters()))
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import torch
 
 from elman.layers.embedding import Embedding
-from elman.tasks.settings import Tokens
-from elman.tasks.tagger import Example, Model, Tagger
-from elman.text.spans import Span, write
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.tagger.task import Tagger, TaggerConfig, TaggerExample
+from elman.text.spans import Span, spans_to_tags
 
 PHRASES = (
     (("Ann",), "PER"),
@@ -38,13 +38,13 @@ OUTPUTS = ("softmax", "crf", "feedback")
 
 def examples(
     count: int, seed: int = 0, scheme: str = "BIO", columns: tuple[str, ...] = ("ner",)
-) -> list[Example]:
+) -> list[TaggerExample]:
     """Sentences of one to four phrases."""
     dice = random.Random(seed)
     return [_example(dice, i, scheme, columns) for i in range(count)]
 
 
-def _example(dice: random.Random, i: int, scheme: str, columns: tuple[str, ...]) -> Example:
+def _example(dice: random.Random, i: int, scheme: str, columns: tuple[str, ...]) -> TaggerExample:
     words: list[str] = []
     found = []
     for phrase, label in dice.choices(PHRASES, k=dice.randint(1, 4)):
@@ -52,10 +52,10 @@ def _example(dice: random.Random, i: int, scheme: str, columns: tuple[str, ...])
             found.append(Span(label, len(words), len(words) + len(phrase)))
         words += phrase
     tags = {
-        "ner": tuple(write(found, len(words), scheme)),
+        "ner": tuple(spans_to_tags(found, len(words), scheme)),
         "pos": tuple(POS.get(word, "NOUN") for word in words),
     }
-    return Example(tuple(words), tuple(tags[c] for c in columns), columns, f"toy:{i + 1}")
+    return TaggerExample(tuple(words), tuple(tags[c] for c in columns), columns, f"toy:{i + 1}")
 
 
 def conll(path: Path, count: int, seed: int = 0, scheme: str = "BIO") -> str:
@@ -83,8 +83,8 @@ def fresh(
     scheme: str = "BIO", columns: tuple[str, ...] = ("ner",), count: int = 30, **options: object
 ) -> Tagger:
     """An untrained tiny tagger in the state in which it answers, its weights far from zero."""
-    model, tokens = Model(**(TINY | options)), Tokens(lower=True)
-    made = Tagger.fresh(model, tokens, examples(count, 0, scheme, columns))
+    model, tokens = TaggerConfig(**(TINY | options)), TokenizerConfig(lower=True)
+    made = Tagger.from_examples(model, tokens, examples(count, 0, scheme, columns))
     for weight in made.net.parameters():
         torch.nn.init.normal_(weight, std=0.7)
     for layer in made.net.modules():
@@ -94,7 +94,7 @@ def fresh(
     return made
 
 
-def trained(model: Tagger, some: list[Example], updates: int, lr: float = 0.03) -> list[float]:
+def trained(model: Tagger, some: list[TaggerExample], updates: int, lr: float = 0.03) -> list[float]:
     """Losses of updates on all examples at once."""
     data = model.encode(some)
     optimizer = torch.optim.Adam(model.net.parameters(), lr)

@@ -9,9 +9,16 @@ from torch.nn.functional import cross_entropy
 
 from elman.cells import CELLS
 from elman.errors import ConfigError, DataError
-from elman.tasks.classifier import Classifier, Data, Encoded, Example, Model, read
-from elman.tasks.settings import Tokens
-from elman.tasks.words import side_by_side
+from elman.tasks.classifier.task import (
+    Classifier,
+    ClassifierConfig,
+    ClassifierDataConfig,
+    ClassifierExample,
+    read_examples,
+)
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.label_data import LabelDataset
+from elman.tasks.word_batch import collate
 from tests.tasks.topics import TINY, examples, fresh
 
 TEXTS = ["when", "the city of the river", "", "is a year", "was in the town of a river in a month"]
@@ -20,9 +27,9 @@ TEXTS = ["when", "the city of the river", "", "is a year", "was in the town of a
 def chances(model: Classifier, texts: list[str]) -> torch.Tensor:
     """(texts, labels), labels in the order of their ids."""
     names = model.labels.items
-    return torch.tensor(
-        [[p.probabilities[name] for name in names] for p in model.classify(texts)]
-    ).reshape(-1, len(names))
+    return torch.tensor([[p.probabilities[name] for name in names] for p in model.classify(texts)]).reshape(
+        -1, len(names)
+    )
 
 
 def learns(model: Classifier, steps: int = 12) -> None:
@@ -63,7 +70,7 @@ def test_every_encoder_learns_from_every_input_straight_or_through_an_mlp(encode
 
 
 @pytest.mark.parametrize(
-    "options", [{"dropout": 0.5, "word_dropout": 0.2}, {"smoothing": 0.1}, {"balanced": True}]
+    "options", [{"dropout": 0.5, "word_dropout": 0.2}, {"label_smoothing": 0.1}, {"class_weights": True}]
 )
 def test_every_regulariser_learns(options):
     learns(fresh(**options), steps=25)
@@ -72,7 +79,9 @@ def test_every_regulariser_learns(options):
 @pytest.mark.parametrize("kind", ["words", "whitespace", "chars", "bytes", "bpe", "unigram"])
 def test_every_kind_of_tokens_gives_probabilities(kind):
     size = 270 if kind in ("bpe", "unigram") else 0
-    model = Classifier.fresh(Model(**TINY), Tokens(kind=kind, size=size), examples(30))
+    model = Classifier.from_examples(
+        ClassifierConfig(**TINY), TokenizerConfig(kind=kind, size=size), examples(30)
+    )
     assert torch.allclose(chances(model, TEXTS).sum(1), torch.ones(len(TEXTS)))
 
 
@@ -99,9 +108,9 @@ def test_one_by_one_is_all_together(options):
 def test_padding_is_inert(options, tail):
     torch.manual_seed(0)
     model = fresh(**options)
-    _, forms = model.lexicon.texts([])
-    short = side_by_side([np.array([4, 7, 5], np.int32)], forms)
-    long = side_by_side([np.array([4, 7, 5, *tail], np.int32)], forms)
+    _, forms = model.featurizer.texts([])
+    short = collate([np.array([4, 7, 5], np.int32)], forms)
+    long = collate([np.array([4, 7, 5, *tail], np.int32)], forms)
     masked = long._replace(mask=torch.arange(3 + len(tail))[None] < 3)
     torch.testing.assert_close(model.net(masked), model.net(short), rtol=0, atol=1e-6)
 
@@ -132,7 +141,7 @@ def decision(model: Classifier, features: np.ndarray) -> np.ndarray:
 
 
 def rows_of_e(model: Classifier, text: str) -> np.ndarray:
-    return model.net.words.embed[0].E.weight.detach().numpy()[model.lexicon.codec.encode(text)]
+    return model.net.words.embed[0].E.weight.detach().numpy()[model.featurizer.tokenizer.encode(text)]
 
 
 def test_the_bag_of_words_is_a_decision_on_the_mean_of_the_words():
@@ -141,9 +150,7 @@ def test_the_bag_of_words_is_a_decision_on_the_mean_of_the_words():
         by_hand = decision(model, rows_of_e(model, text).mean(0))
         np.testing.assert_allclose(chances(model, [text])[0], by_hand, atol=1e-6)
     words = ["is", "a", "year"]
-    torch.testing.assert_close(
-        chances(model, [" ".join(words)]), chances(model, [" ".join(words[::-1])])
-    )
+    torch.testing.assert_close(chances(model, [" ".join(words)]), chances(model, [" ".join(words[::-1])]))
 
 
 @pytest.mark.parametrize("text", ["when", "is a year", "the city of the river"])
@@ -157,9 +164,9 @@ def test_the_window_is_a_decision_on_the_first_words_side_by_side(text):
 
 
 def test_balanced_weighs_a_label_by_how_rare_it_is():
-    model = fresh(balanced=True)
-    data = model.encode([Example("when", "time")] * 3 + [Example("where", "place")])
-    model.learn_from(data)
+    model = fresh(class_weights=True)
+    data = model.encode([ClassifierExample("when", "time")] * 3 + [ClassifierExample("where", "place")])
+    model.fit_statistics(data)
     nll = -model.scores(data.rows, data.forms).numpy()[range(4), data.labels]
     counts = {"time": 3, "place": 1}
     weights = np.array([1 / counts[model.labels.items[i]] for i in data.labels])
@@ -178,7 +185,7 @@ def test_evaluate_counts_what_classify_gets_right():
     model, some = fresh(), examples(20, seed=3)
     guessed = model.classify(e.text for e in some)
     right = [p.label == e.label for p, e in zip(guessed, some, strict=True)]
-    scores = model.evaluate(model.encode(some))
+    scores = model.evaluate_dataset(model.encode(some))
     assert scores["accuracy"] == pytest.approx(100 * sum(right) / len(right))
     assert scores["examples"] == 20
 
@@ -188,9 +195,9 @@ def test_frozen_vectors_stay_and_all_others_move(tmp_path, frozen):
     """Even under weight decay, which moves what has no gradient."""
     file = tmp_path / "vectors.txt"
     file.write_text("when 1 2 3\ncity 2 1 -1\n")
-    made = fresh(vectors=str(file), frozen=frozen)
+    made = fresh(vectors=str(file), freeze_vectors=frozen)
     words = ["when", "city", "year", "river"]
-    ids = torch.tensor([made.lexicon.codec.encode(word) for word in words])
+    ids = torch.tensor([made.featurizer.tokenizer.encode(word) for word in words])
     embed = made.net.words.embed[0]
     before = embed(ids).detach().clone()
     trained = [p for p in made.net.parameters() if p.requires_grad]
@@ -200,23 +207,27 @@ def test_frozen_vectors_stay_and_all_others_move(tmp_path, frozen):
         optimizer.step()
     moved = (embed(ids) != before).flatten(1).any(1).tolist()
     assert moved == [not frozen, not frozen, True, True]
-    assert made.lexicon.coverage.types == pytest.approx(100 * 2 / 14)
+    assert made.featurizer.coverage.types == pytest.approx(100 * 2 / 14)
 
 
 def test_a_single_label_is_refused():
     with pytest.raises(DataError, match="'x'"):
-        Classifier.fresh(Model(**TINY), Tokens(), [Example("a", "x"), Example("b", "x")])
+        Classifier.from_examples(
+            ClassifierConfig(**TINY),
+            TokenizerConfig(),
+            [ClassifierExample("a", "x"), ClassifierExample("b", "x")],
+        )
 
 
 def test_columns_the_wrong_way_round_are_suspected():
-    swapped = [Example(e.label, f"{e.text} {i}") for i, e in enumerate(examples(300))]
+    swapped = [ClassifierExample(e.label, f"{e.text} {i}") for i, e in enumerate(examples(300))]
     with pytest.raises(DataError, match="wrong way round"):
-        Classifier.fresh(Model(**TINY), Tokens(), swapped)
+        Classifier.from_examples(ClassifierConfig(**TINY), TokenizerConfig(), swapped)
 
 
 def test_an_unknown_label_is_named_with_its_line():
     with pytest.raises(DataError, match=r"b\.tsv:3: unknown label 'who'"):
-        fresh().encode([Example("x", "who", "b.tsv:3")])
+        fresh().encode([ClassifierExample("x", "who", "b.tsv:3")])
 
 
 def written(tmp_path, name: str, text: str) -> str:
@@ -229,7 +240,7 @@ def test_a_first_line_with_a_label_of_its_own_is_suspected_to_name_the_columns(t
     rows = "".join(f"{e.text},{e.label}\n" for e in examples(100))
     path = written(tmp_path, "a.csv", f"question,kind\n{rows}")
     with pytest.warns(UserWarning, match=r"a\.csv:1: .* text='question' and label='kind'"):
-        found = list(read(Data(), path, train=True))
+        found = list(read_examples(ClassifierDataConfig(), path, train=True))
     assert len(found) == 101
 
 
@@ -237,35 +248,38 @@ def test_a_first_line_with_a_label_of_its_own_is_suspected_to_name_the_columns(t
 @pytest.mark.parametrize("first", ["text,label\n", ""], ids=["header", "none"])
 def test_a_first_line_that_names_text_and_label_or_is_an_example_is_not_suspected(tmp_path, first):
     rows = "".join(f"{e.text},{e.label}\n" for e in examples(100))
-    assert len(list(read(Data(), written(tmp_path, "a.csv", first + rows), train=True))) == 100
+    assert (
+        len(list(read_examples(ClassifierDataConfig(), written(tmp_path, "a.csv", first + rows), train=True)))
+        == 100
+    )
 
 
 def test_labels_are_cut_renamed_and_left_out_as_said(tmp_path):
     file = written(tmp_path, "a.tsv", "x\tLOC:city\ny\tNUM:date\nz\tABBR\n")
-    data = Data(label_until=":", labels={"LOC": "place", "NUM": "number"})
-    assert [e[:2] for e in read(data, file)] == [("x", "place"), ("y", "number")]
-    assert [e.where for e in read(data, file)] == [f"{file}:1", f"{file}:2"]
+    data = ClassifierDataConfig(label_until=":", labels={"LOC": "place", "NUM": "number"})
+    assert [e[:2] for e in read_examples(data, file)] == [("x", "place"), ("y", "number")]
+    assert [e.where for e in read_examples(data, file)] == [f"{file}:1", f"{file}:2"]
 
 
 def test_texts_and_labels_may_be_two_files(tmp_path):
     files = (written(tmp_path, "seq.in", "a b\nc\n"), written(tmp_path, "label", "x\ny\n"))
-    assert [e[:2] for e in read(Data(), files)] == [("a b", "x"), ("c", "y")]
+    assert [e[:2] for e in read_examples(ClassifierDataConfig(), files)] == [("a b", "x"), ("c", "y")]
     with pytest.raises(ConfigError, match="not in 3"):
-        list(read(Data(), (*files, files[0])))
+        list(read_examples(ClassifierDataConfig(), (*files, files[0])))
 
 
 def test_phrases_of_trees_are_for_training_only(tmp_path):
     file = written(tmp_path, "t", "(3 (2 It) (4 works))\n")
-    data = Data(format="trees", phrases=True)
-    assert len(list(read(data, file, train=True))) == 3
-    assert [e[:2] for e in read(data, file)] == [("It works", "3")]
+    data = ClassifierDataConfig(format="trees", phrases=True)
+    assert len(list(read_examples(data, file, train=True))) == 3
+    assert [e[:2] for e in read_examples(data, file)] == [("It works", "3")]
 
 
 def test_picking_keeps_rows_and_labels_together():
-    _, forms = fresh().lexicon.texts([])
-    data = Encoded([np.array([i], np.int32) for i in range(5)], forms, [0, 1, 2, 3, 4])
+    _, forms = fresh().featurizer.texts([])
+    data = LabelDataset([(np.array([i], np.int32),) for i in range(5)], forms, [0, 1, 2, 3, 4])
     picked = data.pick([3, 1])
-    assert [row.item() for row in picked.rows] == picked.labels == [3, 1]
+    assert [text.item() for (text,) in picked.rows] == picked.labels == [3, 1]
     assert len(picked) == 2
 
 
@@ -280,15 +294,15 @@ def test_picking_keeps_rows_and_labels_together():
 )
 def test_settings_that_cannot_be_are_refused(options, said):
     with pytest.raises(ConfigError, match=said):
-        Model(**options)
+        ClassifierConfig(**options)
 
 
-@pytest.mark.parametrize("balanced", [False, True])
-def test_the_loss_of_a_batch_is_the_weighted_mean_of_its_parts(balanced):
+@pytest.mark.parametrize("class_weights", [False, True])
+def test_the_loss_of_a_batch_is_the_weighted_mean_of_its_parts(class_weights):
     """So two processes, or two accumulated batches, have the gradient of one."""
-    model = fresh(balanced=balanced)
-    data = model.encode([Example("when", "time")] * 5 + [Example("where", "place")])
-    model.learn_from(data)
+    model = fresh(class_weights=class_weights)
+    data = model.encode([ClassifierExample("when", "time")] * 5 + [ClassifierExample("where", "place")])
+    model.fit_statistics(data)
     parts = [data.pick(range(rank, len(data), 4)) for rank in range(4)]
     weights = [model.weight(part) for part in parts]
     assert sum(weights) == pytest.approx(model.weight(data))
@@ -300,13 +314,13 @@ def test_the_loss_of_a_batch_is_the_weighted_mean_of_its_parts(balanced):
 def test_adversarial_training_is_the_mean_with_the_loss_after_a_step_along_the_gradient():
     made = fresh(adversarial=0.5)
     batch = made.encode(examples(6))
-    words = side_by_side(batch.rows, batch.forms)
+    words = collate([text for (text,) in batch.rows], batch.forms)
     xs = made.net.words(words).detach().requires_grad_()
     gold = torch.tensor(batch.labels)
-    plain = cross_entropy(made.net.judge(xs, words.mask), gold)
+    plain = cross_entropy(made.net.logits(xs, words.mask), gold)
     (g,) = torch.autograd.grad(plain, xs)
     step = torch.stack([0.5 * row / row.norm() for row in g])
-    worst = cross_entropy(made.net.judge(xs + step, words.mask), gold)
+    worst = cross_entropy(made.net.logits(xs + step, words.mask), gold)
     assert worst > plain
     made.net.train()
     torch.testing.assert_close(made.loss(batch, 0.0), (plain + worst) / 2)
@@ -316,4 +330,4 @@ def test_adversarial_training_is_the_mean_with_the_loss_after_a_step_along_the_g
 
 def test_a_step_away_from_the_words_may_not_be_negative():
     with pytest.raises(ConfigError, match="adversarial is -1"):
-        Model(adversarial=-1.0)
+        ClassifierConfig(adversarial=-1.0)

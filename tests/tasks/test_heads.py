@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from elman.cells import GRU
-from elman.tasks.tagging.feedback import FeedbackHead
-from elman.tasks.tagging.heads import CRFHead, Head, SoftmaxHead
-from elman.tasks.tagging.tags import Tagset
+from elman.tasks.tagger.autoregressive import AutoregressiveHead
+from elman.tasks.tagger.heads import CRFHead, Head, SoftmaxHead, TagRows
+from elman.tasks.tagger.tagset import Tagset
 
 TAGS = ("O", "B", "I")
 SIZE = 4
@@ -32,9 +32,7 @@ def head(kind: str, constrained: bool = False) -> nn.Module:
     made = {
         "softmax": lambda: SoftmaxHead(SIZE, len(TAGS)),
         "crf": lambda: CRFHead(SIZE, len(TAGS), allowed),
-        "feedback": lambda: FeedbackHead(
-            GRU(SIZE + 2, 3), len(TAGS), allowed, features=2, beam=FULL
-        ),
+        "feedback": lambda: AutoregressiveHead(GRU(SIZE + 2, 3), len(TAGS), allowed, features=2, beam=FULL),
     }[kind]()
     for weight in made.parameters():
         nn.init.normal_(weight)
@@ -111,9 +109,8 @@ def test_marginals_and_pieces_are_those_of_the_enumeration(kind, constrained, se
             assert marginals[i, place, tag].item() == pytest.approx(expected, abs=1e-6)
         for start in range(length):
             run = torch.randint(0, len(TAGS), (mask.shape[1],)).tolist()
-            (log_p,) = made.pieces(
-                ys, mask, torch.tensor([run]), torch.tensor([i]), torch.tensor([[0, start, length]])
-            )
+            rows = TagRows(torch.tensor([run]), torch.tensor([i]), torch.tensor([[0, start, length]]))
+            (log_p,) = made.pieces(ys, mask, rows)
             wanted = tuple(run[start:length])
             expected = sum(p for path, p in paths.items() if path[start:] == wanted)
             assert log_p.exp().item() == pytest.approx(expected, abs=1e-6)

@@ -7,14 +7,14 @@ import torch
 
 from elman import artifact
 from elman.errors import ConfigError, ModelError
-from elman.tasks.settings import Tokens
-from elman.tasks.tagger import Data, Example, Model, Tagger, read
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.tagger.task import Tagger, TaggerConfig, TaggerDataConfig, TaggerExample, read_examples
 from tests.tasks.names import TINY
 
 VALUES = ("red", "green", "blue")
 
 
-def examples(count: int, seed: int = 0) -> list[Example]:
+def examples(count: int, seed: int = 0) -> list[TaggerExample]:
     """The tag of a word is what the other column says of it: the words say nothing."""
     dice = random.Random(seed)
     found = []
@@ -22,7 +22,7 @@ def examples(count: int, seed: int = 0) -> list[Example]:
         colours = tuple(dice.choices(VALUES, k=dice.randint(1, 5)))
         words = tuple(dice.choices(("a", "b"), k=len(colours)))
         tags = tuple(c.upper() for c in colours)
-        found.append(Example(words, (tags,), ("tag",), f"toy:{i + 1}", {"colour": colours}))
+        found.append(TaggerExample(words, (tags,), ("tag",), f"toy:{i + 1}", {"colour": colours}))
     return found
 
 
@@ -30,7 +30,7 @@ def examples(count: int, seed: int = 0) -> list[Example]:
 def tagger() -> Tagger:
     torch.manual_seed(0)
     some = examples(60)
-    made = Tagger.fresh(Model(**(TINY | {"casing": True})), Tokens(), some)
+    made = Tagger.from_examples(TaggerConfig(**(TINY | {"casing": True})), TokenizerConfig(), some)
     data = made.encode(some)
     optimizer = torch.optim.Adam(made.net.parameters(), 0.03)
     made.net.train()
@@ -42,14 +42,14 @@ def tagger() -> Tagger:
     return made
 
 
-def answers(made: Tagger, some: list[Example]) -> list[list[str]]:
+def answers(made: Tagger, some: list[TaggerExample]) -> list[list[str]]:
     inputs = [[*e.inputs.values()] for e in some]
     return [columns[0] for columns in made.tag_columns([e.words for e in some], inputs)]
 
 
 def test_what_only_the_other_column_says_is_learnt(tagger):
     new = examples(40, seed=1)
-    assert tagger.evaluate(tagger.encode(new))["accuracy"] == 100
+    assert tagger.evaluate_dataset(tagger.encode(new))["accuracy"] == 100
     assert answers(tagger, new) == [list(e.tags[0]) for e in new]
 
 
@@ -83,11 +83,11 @@ def test_words_alone_are_refused_by_the_name_of_the_column(tagger):
 def test_a_file_is_read_with_its_tags_and_inputs(tmp_path):
     path = tmp_path / "a.conll"
     path.write_text("Ann NN B-PER\nsaw VB O\n")
-    (found,) = read(Data(column="3", inputs="2"), str(path))
+    (found,) = read_examples(TaggerDataConfig(column="3", inputs="2"), str(path))
     assert found.tags == (("B-PER", "O"),)
     assert dict(found.inputs) == {"2": ("NN", "VB")}
 
 
 def test_inputs_without_a_column_are_refused():
     with pytest.raises(ConfigError, match="column of the tags"):
-        Data(inputs="2")
+        TaggerDataConfig(inputs="2")

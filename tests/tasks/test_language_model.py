@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from inspect import getattr_static
 from pathlib import Path
 
 import numpy as np
@@ -13,46 +14,53 @@ from hypothesis import strategies as st
 import elman
 from elman.errors import ConfigError, DataError
 from elman.layers.cross_entropy import weighted_mean
-from elman.learning import learn
-from elman.learning.examples import Windows, split
-from elman.learning.recipe import build
-from elman.tasks.language import text as lm_text
-from elman.tasks.language_model import Batch, Data, Encoded, LanguageModel, Model, Text, read
-from elman.tasks.settings import Tokens
+from elman.pipeline import run_recipe
+from elman.pipeline.recipe import build
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.language_model import corpus as lm_text
+from elman.tasks.language_model.task import (
+    BPTTBatch,
+    LanguageModel,
+    LanguageModelConfig,
+    LanguageModelDataConfig,
+    LanguageModelDataset,
+    TextCorpus,
+    read_corpus,
+)
 from elman.text.vocab import EOS
+from elman.training.evaluation import Validation
 from elman.training.events import Checkpoint, Update
-from elman.training.fit import fit
-from elman.training.settings import Settings
 from elman.training.snapshot import Snapshot
-from elman.training.validation import Validation
+from elman.training.training_config import TrainingConfig
+from elman.training.training_loop import fit
 
 SONG = ["the", "cat", "sat", "on", "the", "mat", "and", "the", "dog", "sat", "on", "the", "log"]
 LINES = [" ".join(SONG[i : i + 5]) for i in range(len(SONG) - 5)] * 3
-SMALL = Model(hidden=6, embedding=5, layers=2, dropout=0.0)
+SMALL = LanguageModelConfig(hidden=6, embedding=5, layers=2, dropout=0.0)
 
 
-def made(model: Model = SMALL, kind: str = "words", lines: list[str] = LINES) -> LanguageModel:
+def made(model: LanguageModelConfig = SMALL, kind: str = "words", lines: list[str] = LINES) -> LanguageModel:
     torch.manual_seed(0)
-    lm = LanguageModel.fresh(model, Tokens(kind=kind), lines)
+    lm = LanguageModel.from_examples(model, TokenizerConfig(kind=kind), lines)
     with torch.no_grad():
         for p in lm.net.parameters():
             p.add_(0.3 * torch.randn_like(p))  # away from the start, where much is zero
     return lm
 
 
-def batch(ids: torch.Tensor) -> Batch:
-    return Batch(ids[:, :-1], ids[:, 1:], torch.ones_like(ids[:, 1:], dtype=torch.bool), 1.0)
+def batch(ids: torch.Tensor) -> BPTTBatch:
+    return BPTTBatch(ids[:, :-1], ids[:, 1:], torch.ones_like(ids[:, 1:], dtype=torch.bool), 1.0)
 
 
 def test_perplexity_is_that_of_the_formulas_in_numpy() -> None:
-    lm = made(Model(cell="elman", hidden=6, embedding=5, layers=1, dropout=0.0))
+    lm = made(LanguageModelConfig(cell="elman", hidden=6, embedding=5, layers=1, dropout=0.0))
     w = {name: p.detach().double().numpy() for name, p in lm.net.named_parameters()}
-    cell = "layers.layers.0.cell.cell."
+    cell = "layers.cell.cells.0.cell."
     E, h, total, before = w["embed.E.weight"], np.zeros(6), 0.0, EOS
-    ids = [i for line in LINES for i in (*lm.codec.encode(line), EOS)]
+    ids = [i for line in LINES for i in (*lm.tokenizer.encode(line), EOS)]
     for token in ids:
         h = np.tanh(w[cell + "W"] @ E[before] + w[cell + "b"] + w[cell + "U.0"] @ h)
-        z = E @ (w["output.P.weight"] @ h) + w["output.b"]
+        z = E @ (w["softmax.P.weight"] @ h) + w["softmax.b"]
         total += np.log(np.exp(z).sum()) - z[token]
         before = token
     assert lm.perplexity(LINES) == pytest.approx(np.exp(total / len(ids)), rel=1e-5)
@@ -66,13 +74,13 @@ def test_windows_are_the_whole_text(window: int) -> None:
 
 
 def test_scores_are_one_number_in_several_units() -> None:
-    scores = made(kind="chars").evaluate(made(kind="chars").encode(["ab", "c"]))
+    scores = made(kind="chars").evaluate_dataset(made(kind="chars").encode(["ab", "c"]))
     assert scores["tokens"] == 5  # with two ends of lines
     assert scores["perplexity"] == pytest.approx(np.exp(scores["nats_per_token"]))
     assert scores["bits_per_token"] == pytest.approx(scores["nats_per_token"] / np.log(2))
     assert scores["bits_per_character"] == pytest.approx(scores["bits_per_token"])
     words = made()
-    few = words.evaluate(words.encode(["the cat"]))
+    few = words.evaluate_dataset(words.encode(["the cat"]))
     assert few["bits_per_character"] == pytest.approx(3 * few["bits_per_token"] / 8)
 
 
@@ -104,7 +112,7 @@ def test_steps_are_reading() -> None:
 
 
 def test_the_gradient_of_tied_rows_is_that_of_both_uses() -> None:
-    model = Model(hidden=6, embedding=6, layers=1, dropout=0.0)
+    model = LanguageModelConfig(hidden=6, embedding=6, layers=1, dropout=0.0)
     tied, loose = made(model), made(replace(model, tied=False))
     with torch.no_grad():
         for name, p in tied.net.named_parameters():
@@ -118,9 +126,9 @@ def test_the_gradient_of_tied_rows_is_that_of_both_uses() -> None:
 
 
 def test_tied_sizes_that_differ_are_projected_and_others_are_not() -> None:
-    wide = made(Model(hidden=8, embedding=5, layers=2)).net
+    wide = made(LanguageModelConfig(hidden=8, embedding=5, layers=2)).net
     assert wide.output.P.weight.shape == (5, 8)
-    awd = made(Model(hidden=8, embedding=5, last=5, layers=2)).net
+    awd = made(LanguageModelConfig(hidden=8, embedding=5, last_hidden=5, layers=2)).net
     assert [layer.output_size for layer in awd.layers.stack] == [8, 5]
     assert not list(awd.output.P.parameters())
 
@@ -130,7 +138,7 @@ def test_recurrent_weights_are_dropped_anew_in_training_and_never_in_evaluation(
     net, x = lm.net.train(), torch.zeros(1, 1, 5)
     cell = net.layers.stack[0].cell
     (full,) = cell.cell.matrices()
-    (one,), (two,) = cell.draw(x).matrices(), cell.draw(x).matrices()
+    (one,), (two,) = cell.sample_masks(x).matrices(), cell.sample_masks(x).matrices()
     for dropped in (one, two):
         assert 0.3 < (dropped == 0).float().mean() < 0.7
         torch.testing.assert_close(dropped, torch.where(dropped == 0, 0, 2 * full))
@@ -139,9 +147,7 @@ def test_recurrent_weights_are_dropped_anew_in_training_and_never_in_evaluation(
     read = [net.read(net.begin(2), ids)[1] for _ in range(2)]
     assert not torch.allclose(*read)
     plain = made(replace(SMALL, layers=1)).net.eval()
-    torch.testing.assert_close(
-        net.eval().read(net.begin(2), ids)[1], plain.read(plain.begin(2), ids)[1]
-    )
+    torch.testing.assert_close(net.eval().read(net.begin(2), ids)[1], plain.read(plain.begin(2), ids)[1])
 
 
 def test_words_are_dropped_as_a_whole_wherever_they_stand() -> None:
@@ -169,8 +175,8 @@ def test_features_of_the_input_are_dropped_for_a_whole_window() -> None:
 def test_activation_regularisation_by_hand() -> None:
     some = batch(torch.randint(4, 9, (2, 8)))
     mask = torch.arange(7) < torch.tensor([[7], [3]])
-    some = Batch(some.ids, some.targets, mask, 10.0)
-    lm = made(replace(SMALL, alpha=2.0, beta=3.0))
+    some = BPTTBatch(some.ids, some.targets, mask, 10.0)
+    lm = made(replace(SMALL, activation_penalty=2.0, temporal_penalty=3.0))
     plain = made().loss(some, 0.0)
     _, hs = lm.net.read(lm.net.begin(2), some.ids)
     h = hs.detach().double().numpy()
@@ -181,7 +187,7 @@ def test_activation_regularisation_by_hand() -> None:
 
 
 def test_large_outputs_cost_after_dropout_and_changes_before_it() -> None:
-    lm = made(replace(SMALL, dropout=0.5, input_dropout=0.0, layer_dropout=0.0, alpha=1.0))
+    lm = made(replace(SMALL, dropout=0.5, input_dropout=0.0, layer_dropout=0.0, activation_penalty=1.0))
     some = batch(torch.randint(4, 9, (2, 8)))
     lm.net.train()
     torch.manual_seed(3)
@@ -194,10 +200,10 @@ def test_large_outputs_cost_after_dropout_and_changes_before_it() -> None:
 
 
 def test_what_does_not_count_does_not_teach() -> None:
-    lm = made(replace(SMALL, alpha=1.0, beta=1.0))
+    lm = made(replace(SMALL, activation_penalty=1.0, temporal_penalty=1.0))
     ids = torch.randint(4, 9, (1, 6))
     whole = batch(ids)
-    padded = Batch(
+    padded = BPTTBatch(
         torch.cat((whole.ids, torch.zeros(1, 3, dtype=torch.long)), 1),
         torch.cat((whole.targets, torch.full((1, 3), 4)), 1),
         torch.tensor([[True] * 5 + [False] * 3]),
@@ -209,15 +215,15 @@ def test_what_does_not_count_does_not_teach() -> None:
 
 
 def trained(
-    lm: LanguageModel, settings: Settings, stop: int = 0, resume: Snapshot | None = None
+    lm: LanguageModel, settings: TrainingConfig, stop: int = 0, resume: Snapshot | None = None
 ) -> tuple[list[float], Snapshot | None]:
     """The losses of a run, or up to an update and the snapshot there."""
-    data = Data(batch=3, steps=5, spread=1.0, rotated=True)
+    data = LanguageModelDataConfig(streams=3, bptt=5, bptt_std=1.0, random_start=True)
     text = lm.encode(LINES)
-    validation = Validation(lambda: lm.evaluate(text), "perplexity", "min")
-    batches = Windows(text, data, settings.seed, lm)
+    validation = Validation(lambda: lm.evaluate_dataset(text), "perplexity", "min")
+    batches = lm.build_batches(text, data, settings.seed)
     losses = []
-    for event in fit(lm.net, batches, lm.truncated, settings, validation, resume=resume):
+    for event in fit(lm.net, batches, lm.bptt_loss, settings, validation, resume=resume):
         if isinstance(event, Update):
             losses.append(event.loss)
         if isinstance(event, Checkpoint) and event.number == stop:
@@ -227,9 +233,11 @@ def trained(
 
 @pytest.mark.parametrize("stop", [3, 11, 14])
 def test_a_resumed_run_is_the_uninterrupted_one_bit_for_bit(stop: int) -> None:
-    model = replace(SMALL, dropout=0.2, weight_drop=0.3, word_dropout=0.1, alpha=1.0, beta=1.0)
-    settings = Settings(
-        optimizer="ntasgd", lr=0.5, momentum=0.0, trigger=1, epochs=3, schedule="constant"
+    model = replace(
+        SMALL, dropout=0.2, weight_drop=0.3, word_dropout=0.1, activation_penalty=1.0, temporal_penalty=1.0
+    )
+    settings = TrainingConfig(
+        optimizer="ntasgd", lr=0.5, momentum=0.0, ntasgd_window=1, epochs=3, schedule="constant"
     )
     whole = made(model)
     expected, _ = trained(whole, settings)
@@ -253,9 +261,9 @@ def test_the_state_is_carried_into_the_next_window_and_not_into_the_next_epoch()
         return inner(state, ids, mask)
 
     lm.net.read = spying
-    data = Data(batch=4, steps=10)
-    batches = Windows(lm.encode(LINES), data, 0, lm)
-    for _ in fit(lm.net, batches, lm.truncated, Settings(epochs=2)):
+    data = LanguageModelDataConfig(streams=4, bptt=10)
+    batches = lm.build_batches(lm.encode(LINES), data, 0)
+    for _ in fit(lm.net, batches, lm.bptt_loss, TrainingConfig(epochs=2)):
         pass
     count = batches.count(0)
     first = [i for i, size in enumerate(given_states) if size == 0]
@@ -264,9 +272,11 @@ def test_the_state_is_carried_into_the_next_window_and_not_into_the_next_epoch()
 
 def test_a_deterministic_text_is_learnt_to_perplexity_one() -> None:
     lines = [" ".join(SONG)] * 20
-    lm = LanguageModel.fresh(Model(hidden=32, layers=1, dropout=0.0), Tokens(), lines)
-    batches = Windows(lm.encode(lines), Data(batch=2, steps=20), 0, lm)
-    for _ in fit(lm.net, batches, lm.truncated, Settings(lr=0.02, epochs=12)):
+    lm = LanguageModel.from_examples(
+        LanguageModelConfig(hidden=32, layers=1, dropout=0.0), TokenizerConfig(), lines
+    )
+    batches = lm.build_batches(lm.encode(lines), LanguageModelDataConfig(streams=2, bptt=20), 0)
+    for _ in fit(lm.net, batches, lm.bptt_loss, TrainingConfig(lr=0.02, epochs=12)):
         pass
     assert lm.perplexity(lines) < 1.05
 
@@ -275,12 +285,7 @@ def recipe(tmp_path: Path, **model: object) -> dict[str, object]:
     (tmp_path / "a.txt").write_text("\n".join(LINES * 4) + "\n")
     return {
         "task": "lm",
-        "data": {
-            "train": str(tmp_path / "a.txt"),
-            "cache": str(tmp_path / "cache"),
-            "batch": 4,
-            "steps": 8,
-        },
+        "data": {"train": str(tmp_path / "a.txt"), "cache": str(tmp_path / "cache"), "streams": 4, "bptt": 8},
         "model": {"hidden": 8, "embedding": 8, "layers": 1, "dropout": 0.0, **model},
         "training": {"epochs": 1, "lr": 0.02},
     }
@@ -291,9 +296,7 @@ def test_a_saved_model_is_the_same_when_loaded(tmp_path: Path, model: dict[str, 
     lm = elman.train(recipe(tmp_path, **model), tmp_path / "m")
     loaded = elman.load(tmp_path / "m")
     assert loaded.perplexity(LINES) == lm.perplexity(LINES)
-    for one, other in zip(
-        lm.net.state_dict().values(), loaded.net.state_dict().values(), strict=True
-    ):
+    for one, other in zip(lm.net.state_dict().values(), loaded.net.state_dict().values(), strict=True):
         assert torch.equal(one, other)
 
 
@@ -305,7 +308,7 @@ def test_training_goes_on_from_a_model_with_other_dropout_and_averaging(tmp_path
         "optimizer": "ntasgd",
         "lr": 0.5,
         "momentum": 0.0,
-        "trigger": 1,
+        "ntasgd_window": 1,
         "epochs": 6,
         "schedule": "constant",
         "weight_decay": 0.0,
@@ -323,9 +326,9 @@ def vectors(tmp_path: Path, size: int = 7) -> str:
 
 @pytest.mark.parametrize("frozen", [True, False])
 def test_pretrained_vectors_stay_or_are_trained(tmp_path: Path, frozen: bool) -> None:
-    model = Model(vectors=vectors(tmp_path), frozen=frozen, tied=not frozen, hidden=6)
-    lm = LanguageModel.fresh(model, Tokens(), LINES)
-    known = torch.tensor([lm.codec.encode("the cat sat")])
+    model = LanguageModelConfig(vectors=vectors(tmp_path), freeze_vectors=frozen, tied=not frozen, hidden=6)
+    lm = LanguageModel.from_examples(model, TokenizerConfig(), LINES)
+    known = torch.tensor([lm.tokenizer.encode("the cat sat")])
     before = lm.net.embed(known).detach().clone()
     assert before.shape == (1, 3, 7)
     # As in the file, but for the scale.
@@ -336,7 +339,7 @@ def test_pretrained_vectors_stay_or_are_trained(tmp_path: Path, frozen: bool) ->
 
 
 def test_a_model_with_vectors_is_loaded_without_their_file(tmp_path: Path) -> None:
-    options = recipe(tmp_path, vectors=vectors(tmp_path), frozen=True, tied=False)
+    options = recipe(tmp_path, vectors=vectors(tmp_path), freeze_vectors=True, tied=False)
     lm = elman.train(options, tmp_path / "m")
     (tmp_path / "v.txt").unlink()
     assert elman.load(tmp_path / "m").perplexity(LINES) == lm.perplexity(LINES)
@@ -344,11 +347,11 @@ def test_a_model_with_vectors_is_loaded_without_their_file(tmp_path: Path) -> No
 
 def test_what_is_held_out_is_the_end_of_the_text_and_its_words_are_unknown(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("a b c\n" * 9 + "x y z\n")
-    data = Data(train=str(tmp_path / "a.txt"), holdout=0.1, cache=str(tmp_path / "cache"))
-    training, held = split(data, read)
-    lm = LanguageModel.fresh(SMALL, Tokens(), training)
-    assert lm.codec.items[4:] == ("a", "b", "c")
-    a, b, c = lm.codec.encode("a b c")
+    data = LanguageModelDataConfig(train=str(tmp_path / "a.txt"), holdout=0.1, cache=str(tmp_path / "cache"))
+    training, held = LanguageModel.split(data)
+    lm = LanguageModel.from_examples(SMALL, TokenizerConfig(), training)
+    assert lm.tokenizer.items[4:] == ("a", "b", "c")
+    a, b, c = lm.tokenizer.encode("a b c")
     assert lm.encode(training).ids.tolist() == [a, b, c, EOS] * 9
     assert lm.encode(held).ids.tolist() == [1, 1, 1, EOS]
     assert lm.encode(held).characters is None
@@ -356,44 +359,46 @@ def test_what_is_held_out_is_the_end_of_the_text_and_its_words_are_unknown(tmp_p
 
 def test_a_second_start_reads_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.txt").write_text("\n".join(LINES))
-    text = read(Data(cache=str(tmp_path / "cache")), str(tmp_path / "a.txt"), train=True)
-    first = LanguageModel.fresh(SMALL, Tokens(), text)
+    text = read_corpus(
+        LanguageModelDataConfig(cache=str(tmp_path / "cache")), str(tmp_path / "a.txt"), train=True
+    )
+    first = LanguageModel.from_examples(SMALL, TokenizerConfig(), text)
     ids = first.encode(text).ids
 
     def refuse(*_, **__):
         raise AssertionError("the text was read again")
 
-    monkeypatch.setattr(lm_text, "lines", refuse)
-    monkeypatch.setattr("elman.text.corpus.lines", refuse)
-    second = LanguageModel.fresh(SMALL, Tokens(), text)
-    assert second.codec.items == first.codec.items
+    monkeypatch.setattr(lm_text, "read_lines", refuse)
+    monkeypatch.setattr("elman.text.corpus_cache.read_lines", refuse)
+    second = LanguageModel.from_examples(SMALL, TokenizerConfig(), text)
+    assert second.tokenizer.items == first.tokenizer.items
     assert isinstance(second.encode(text).ids, np.memmap)
     assert np.array_equal(second.encode(text).ids, ids)
     monkeypatch.undo()
     (tmp_path / "a.txt").write_text("something else")
-    assert "else" in LanguageModel.fresh(SMALL, Tokens(), text).codec.items
+    assert "else" in LanguageModel.from_examples(SMALL, TokenizerConfig(), text).tokenizer.items
 
 
 def test_characters_have_newlines_for_ends() -> None:
-    lm = LanguageModel.fresh(SMALL, Tokens(kind="chars"), ["ab", "b"])
-    assert lm.codec.items[lm.end] == "\n"
-    assert lm.codec.decode(lm.encode(["ab", "b"]).ids.tolist()) == "ab\nb\n"
+    lm = LanguageModel.from_examples(SMALL, TokenizerConfig(kind="chars"), ["ab", "b"])
+    assert lm.tokenizer.items[lm.end] == "\n"
+    assert lm.tokenizer.decode(lm.encode(["ab", "b"]).ids.tolist()) == "ab\nb\n"
     assert made().end == EOS
 
 
 def test_large_text_is_reported_while_it_is_encoded(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(("a b c " * 20000 + "\n") * 20)
     said = []
-    text = Text((str(tmp_path / "a.txt"),), folder=tmp_path, report=lambda *how: said.append(how))
-    text.encode(text.learn(Tokens()))
+    text = TextCorpus((str(tmp_path / "a.txt"),), folder=tmp_path, report=lambda *how: said.append(how))
+    text.encode(text.learn(TokenizerConfig()))
     assert {what for what, _, _ in said} == {"reading", "encoding"}
     assert said[-1][1] == said[-1][2] == (tmp_path / "a.txt").stat().st_size
 
 
 def test_small_texts_are_cut_into_few_streams(tmp_path: Path) -> None:
     def streams(tokens: int) -> int:
-        text = Encoded(np.zeros(tokens, np.uint16), None)
-        return Windows(text, Data(steps=10), 0, made()).streams.batch
+        text = LanguageModelDataset(np.zeros(tokens, np.uint16), None)
+        return made().build_batches(text, LanguageModelDataConfig(bptt=10), 0).windows.streams
 
     assert [streams(n) for n in (50, 3_000, 10**6)] == [1, 3, 32]
 
@@ -403,12 +408,12 @@ def test_interrupted_training_keeps_its_carried_state(tmp_path: Path) -> None:
     options = recipe(tmp_path, dropout=0.1)
     rate = {"lr": 0.02, "schedule": "constant", "warmup": 0.0}
     options["training"] = {"epochs": 2, "checkpoint_minutes": 1e-9, **rate}
-    whole = learn(build(options), tmp_path / "whole").model
+    whole = run_recipe(build(options), tmp_path / "whole").model
     short = {**options, "training": {**options["training"], "minutes": 1e-4}}
-    learn(build(short), tmp_path / "m")
+    run_recipe(build(short), tmp_path / "m")
     config = json.loads((tmp_path / "m" / "config.json").read_text())
     assert config["training"]["minutes"] == 1e-4
-    resumed = learn(build(options), tmp_path / "m", resume=True).model
+    resumed = run_recipe(build(options), tmp_path / "m", resume=True).model
     for one, other in zip(whole.net.parameters(), resumed.net.parameters(), strict=True):
         assert torch.equal(one, other)
 
@@ -417,17 +422,17 @@ def test_interrupted_training_keeps_its_carried_state(tmp_path: Path) -> None:
     ("options", "said"),
     [
         ({"softmax": "adaptive"}, "set it to false"),
-        ({"vectors": "v", "frozen": True}, "set it to false"),
-        ({"frozen": True}, "no vectors"),
+        ({"vectors": "v", "freeze_vectors": True}, "set it to false"),
+        ({"freeze_vectors": True}, "no vectors"),
         ({"cutoffs": (3,)}, "softmax is not"),
         ({"weight_drop": 1.0}, "weight_drop is 1.0"),
-        ({"last": -1}, "last is -1"),
+        ({"last_hidden": -1}, "last_hidden is -1"),
         ({"cell": "lstn"}, "did you mean 'lstm'"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        Model(**options)
+        LanguageModelConfig(**options)
 
 
 def test_no_text_is_refused() -> None:
@@ -446,10 +451,17 @@ def test_the_mean_of_the_loss_is_that_of_what_counts() -> None:
 
 
 @pytest.mark.parametrize("kind", ["scheduled", "mixer"])
-@pytest.mark.parametrize("name", ["alpha", "beta"])
+@pytest.mark.parametrize("name", ["activation_penalty", "temporal_penalty"])
 def test_costs_of_the_outputs_of_a_window_are_refused_where_tokens_come_one_by_one(kind, name):
     both = {"model": {name: 1.0}, "objective": {"kind": kind}}
     with pytest.raises(ConfigError, match=rf"model\.{name} is for windows .* set it to 0"):
         build({"task": "lm", **both})
     build({"task": "lm", "objective": both["objective"]})
     build({"task": "lm", "model": both["model"], "objective": {"kind": "professor"}})
+
+
+def test_generation_finds_all_it_asks_of_the_network_where_protocols_look() -> None:
+    """From Python 3.12 on, a protocol sees what a class or an instance has, not what __getattr__ finds."""
+    net = made().net
+    for name in ("training", "output", "begin", "read", "step", "train", "modules", "parameters"):
+        assert getattr_static(net, name, None) is not None, name

@@ -5,16 +5,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elman.decoding import AtLengths, Forced, unroll
+from elman.decoding import AtLengths, TeacherForcing, unroll
 from elman.errors import ConfigError
-from elman.learning.recipe import build
-from elman.objectives import Scheduled
-from elman.objectives.scheduled import argmax
-from elman.tasks.generative import generative
-from elman.tasks.seq2seq import Encoded, Example, Model, PairTokens, Seq2Seq
-from elman.tasks.settings import Tokens
-from elman.tasks.translation.likelihood import nats, stepping
-from elman.tasks.translation.writing import Batch
+from elman.objectives import ScheduledSamplingLoss
+from elman.objectives.scheduled_sampling import feed_argmax
+from elman.pipeline.recipe import build
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.seq2seq.evaluation import score_answers
+from elman.tasks.seq2seq.loss import decoder_step, nats
+from elman.tasks.seq2seq.search import Seq2SeqBatch
+from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqConfig, Seq2SeqDataset, Seq2SeqExample, TokenizerPairConfig
 from elman.text.vocab import BOS
 from tests.tasks.toy_pairs import ALIGNED, CHARS, FEW, JOINT, SINGLE, TINY, WORDS, made, pairs
 
@@ -39,19 +39,19 @@ def model(kind: str, **options: object) -> Seq2Seq:
     return made(JOINT if kind == "single" else CHARS, **(KINDS[kind] | options))
 
 
-def now_and_then(one: Seq2Seq, data: Encoded, p: float) -> torch.Tensor:
+def now_and_then(one: Seq2Seq, data: Seq2SeqDataset, p: float) -> torch.Tensor:
     """The loss where the right token is fed back with probability p, else the model's likeliest."""
-    view = generative(one)
-    return Scheduled(lambda progress: p, argmax)(view, view.batch(data), 0.0)
+    view = one.sequence_model()
+    return ScheduledSamplingLoss(lambda progress: p, feed_argmax)(view, view.collate(data), 0.0)
 
 
-def by_steps(one: Seq2Seq, batch: Batch) -> torch.Tensor:
+def by_steps(one: Seq2Seq, batch: Seq2SeqBatch) -> torch.Tensor:
     """What each target costs by a rollout that is fed the right tokens."""
-    step, state = stepping(one.net, batch)
+    step, state = decoder_step(one.net, batch)
     turns = unroll(
         step,
         state,
-        Forced(batch.target),
+        TeacherForcing(batch.target),
         start=torch.full((len(batch.target),), BOS),
         stop=AtLengths(batch.target_mask.sum(1)),
         limit=batch.target.shape[1],
@@ -63,7 +63,7 @@ def by_steps(one: Seq2Seq, batch: Batch) -> torch.Tensor:
 @EVERY
 def test_teacher_forcing_by_a_rollout_costs_what_it_costs_at_once(kind):
     one = model(kind)
-    batch = one.batch(one.encode([*FEW, *UNKNOWN]).rows)
+    batch = one.collate(one.encode([*FEW, *UNKNOWN]).rows)
     with torch.no_grad():
         found, mask = nats(one.net, batch), batch.target_mask
         torch.testing.assert_close(found[mask], by_steps(one, batch)[mask], rtol=0, atol=1e-10)
@@ -71,22 +71,16 @@ def test_teacher_forcing_by_a_rollout_costs_what_it_costs_at_once(kind):
 
 @EVERY
 @settings(max_examples=4)
-@given(
-    st.lists(
-        st.tuples(st.text("abcz", max_size=5), st.text("xyz", max_size=4)), min_size=2, max_size=4
-    )
-)
+@given(st.lists(st.tuples(st.text("abcz", max_size=5), st.text("xyz", max_size=4)), min_size=2, max_size=4))
 def test_a_pair_costs_in_company_what_it_costs_alone(kind, sides):
     one = model(kind)
     data = one.encode(pairs(*sides))
     with torch.no_grad():
-        together = nats(one.net, one.batch(data.rows))
+        together = nats(one.net, one.collate(data.rows))
         for b, row in enumerate(data.rows):
-            alone = nats(one.net, one.batch([row]))[0]
+            alone = nats(one.net, one.collate([row]))[0]
             torch.testing.assert_close(together[b, : len(alone)], alone, rtol=0, atol=1e-10)
-        total = sum(
-            one.loss(data.pick([i]), 0.0) * one.weight(data.pick([i])) for i in range(len(data))
-        )
+        total = sum(one.loss(data.pick([i]), 0.0) * one.weight(data.pick([i])) for i in range(len(data)))
         torch.testing.assert_close(one.loss(data, 0.0), total / one.weight(data))
 
 
@@ -105,14 +99,12 @@ def test_sources_without_a_token_leave_no_nan_in_loss_and_gradients(kind):
 @pytest.mark.parametrize("kind", ["first", "feeding", "between", "single"])
 def test_teacher_forcing_with_a_probability_near_one_is_teacher_forcing(kind):
     """Both losses are smoothed alike, and so are their gradients."""
-    one = model(kind, smoothing=0.1)
+    one = model(kind, label_smoothing=0.1)
     one.net.train()
     data, weights = one.encode(FEW), list(one.net.parameters())
     plain, nearly = one.loss(data, 0.0), now_and_then(one, data, 1 - 1e-12)
     torch.testing.assert_close(nearly, plain)
-    for a, b in zip(
-        torch.autograd.grad(nearly, weights), torch.autograd.grad(plain, weights), strict=True
-    ):
+    for a, b in zip(torch.autograd.grad(nearly, weights), torch.autograd.grad(plain, weights), strict=True):
         torch.testing.assert_close(a, b)
 
 
@@ -122,8 +114,8 @@ def test_without_teacher_forcing_the_model_reads_what_it_wrote(kind):
     one = model(kind)
     data = one.encode(FEW)
     one.net.train()
-    batch = one.batch(data.rows)
-    step, state = stepping(one.net, batch)
+    batch = one.collate(data.rows)
+    step, state = decoder_step(one.net, batch)
     tokens, costs = torch.full((len(data),), BOS), []
     for t in range(batch.target.shape[1]):
         state, logits = step(state, tokens)
@@ -153,7 +145,7 @@ def test_a_recipe_with_both_that_and_a_cost_of_looking_twice_is_refused():
 def test_the_right_token_is_fed_with_the_probability_that_was_given_drawn_at_each_step():
     """Targets that the model never writes: so what was fed tells which one it was."""
     one = model("first")
-    x, y = one.sides.target.encode("xy")
+    x, y = one.tokenizers.target.encode("xy")
     one.net.softmax.b.data[y] = 60.0
     data = one.encode(pairs(*[("abc", "x" * 20)] * 10))
     fed, honest = [], one.net.read
@@ -182,9 +174,7 @@ def test_encoder_and_decoder_share_nothing_unless_told_to():
 
     apart = made(context="feeding", layers=1, tied=False)
     assert names(apart) == {"source", "target", "encoder", "decoder", "softmax"}
-    assert names(made(JOINT, context="feeding", shared=True)) == {
-        *("target", "encoder", "decoder", "softmax")
-    }
+    assert names(made(JOINT, context="feeding", shared=True)) == {*("target", "encoder", "decoder", "softmax")}
     assert names(made(JOINT, **SINGLE)) == {"target", "decoder", "softmax"}
 
 
@@ -203,18 +193,18 @@ def test_shared_embeddings_need_joint_tokens():
         ({"copying": True}, "set smoothing to 0"),
         ({"shared": True, "vectors": "v.txt"}, "set shared to false"),
         ({"context": "aligned"}, "set bidirectional to false"),
-        ({"single": True}, "set context to 'first'"),
-        (SINGLE | {"start": "zero"}, "start to 'copied'"),
+        ({"decoder_only": True}, "set context to 'first'"),
+        (SINGLE | {"decoder_init": "zero"}, "decoder_init to 'copied'"),
         (SINGLE | {"summary": "mean"}, "summary to 'last'"),
-        ({"start": "copied", "encoder": "transformer"}, "no last state to copy"),
-        ({"start": "copied", "encoder_layers": 1}, "1 layers and the decoder 2"),
+        ({"decoder_init": "copied", "encoder": "transformer"}, "no last state to copy"),
+        ({"decoder_init": "copied", "encoder_layers": 1}, "1 layers and the decoder 2"),
         ({"cell": "lstn"}, "did you mean 'lstm'"),
         ({"beam": 0}, "beam is 0"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused_with_a_way_out(options, said):
     with pytest.raises(ConfigError, match=said):
-        Model(**options)
+        Seq2SeqConfig(**options)
 
 
 def test_a_dot_product_of_different_sizes_names_both():
@@ -223,22 +213,22 @@ def test_a_dot_product_of_different_sizes_names_both():
 
 
 def test_copying_and_replacement_are_for_words_on_both_sides():
-    pieces = Tokens("bpe", size=270)
-    for tokens in (PairTokens(pieces, WORDS.target), PairTokens(WORDS.source, pieces)):
-        for name in ("copying", "replace"):
+    pieces = TokenizerConfig("bpe", size=270)
+    for tokens in (TokenizerPairConfig(pieces, WORDS.target), TokenizerPairConfig(WORDS.source, pieces)):
+        for name in ("copying", "replace_unk"):
             with pytest.raises(ConfigError, match="both sides"):
-                Seq2Seq.fresh(Model(**TINY, **{name: True}), tokens, FEW)
+                Seq2Seq.from_examples(Seq2SeqConfig(**TINY, **{name: True}), tokens, FEW)
 
 
 def test_scores_are_those_of_answers_beside_several_references():
     one = made(WORDS, pairs(("a", "x y"), ("b", "x")))
-    data = one.encode([Example("a", ("x y z", "x y")), Example("b", ("y",))])
-    found = one.scores(data, ["x  y", "x"])
+    data = one.encode([Seq2SeqExample("a", ("x y z", "x y")), Seq2SeqExample("b", ("y",))])
+    found = score_answers(one, data, ["x  y", "x"])
     assert found["exact"] == 50
     assert found["examples"] == 2
     assert found["edit_rate"] == pytest.approx(100 / 3)
     with torch.no_grad():
-        costs = [nats(one.net, one.batch([row]))[0] for row in data.rows]
+        costs = [nats(one.net, one.collate([row]))[0] for row in data.rows]
     assert found["nats_per_token"] == pytest.approx(torch.cat(costs).mean().item())
     keys = {"bleu", "chrf", "exact", "edit_rate", "nats_per_token", "examples"}
-    assert set(one.evaluate(data)) == set(one.judge(data)) == keys
+    assert set(one.evaluate_dataset(data)) == set(one.validate(data)) == keys

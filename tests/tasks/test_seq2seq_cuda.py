@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 import torch
 
-from elman.tasks.seq2seq import Example, Model, PairTokens, Seq2Seq
-from elman.tasks.settings import Tokens
-from elman.tasks.translation.model import ATTENDING
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.seq2seq.config import ATTENDING
+from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqConfig, Seq2SeqExample, TokenizerPairConfig
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+pytestmark = pytest.mark.gpu
 
 
 @pytest.mark.parametrize("context", ["first", "every", *ATTENDING])
 def test_a_gpu_computes_the_loss_and_the_answers_of_the_cpu(context: str) -> None:
     torch.manual_seed(0)
-    pairs = [Example(a, (a[::-1],)) for a in ("a b c", "b", "c a b c a", "a a")]
-    tokens = PairTokens(Tokens(kind="whitespace"), Tokens(kind="whitespace"))
-    model = Model(context=context, hidden=16, embedding=8, dropout=0.0)  # type: ignore[arg-type]
-    task = Seq2Seq.fresh(model, tokens, pairs)
+    pairs = [Seq2SeqExample(a, (a[::-1],)) for a in ("a b c", "b", "c a b c a", "a a")]
+    tokens = TokenizerPairConfig(TokenizerConfig(kind="whitespace"), TokenizerConfig(kind="whitespace"))
+    model = Seq2SeqConfig(context=context, hidden=16, embedding=8, dropout=0.0)  # type: ignore[arg-type]
+    task = Seq2Seq.from_examples(model, tokens, pairs)
     data = task.encode(pairs)
     expected, answers = task.loss(data, 0.0), task.translate(["a b", "c c c"], beam=3)
     task.net.cuda()

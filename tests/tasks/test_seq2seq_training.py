@@ -9,33 +9,21 @@ import pytest
 import torch
 
 from elman.errors import ModelError
-from elman.learning import learn
-from elman.learning.recipe import build
-from elman.tasks.seq2seq import Model, Seq2Seq
+from elman.pipeline import run_recipe
+from elman.pipeline.recipe import build
+from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqConfig
 from tests.tasks.toy_pairs import ALIGNED, CHARS, FEW, JOINT, SINGLE, made, strings, task, train
 
-SMALL = {"hidden": 32, "embedding": 16, "layers": 1, "dropout": 0.0, "smoothing": 0.0}
+SMALL = {"hidden": 32, "embedding": 16, "layers": 1, "dropout": 0.0, "label_smoothing": 0.0}
 NARROW = {"encoder_hidden": 16}  # two directions of 16: as many features as the decoder has units
 LEARNERS = {
-    "first, copied": ("reversal", 150, {"context": "first", "start": "copied", "hidden": 48}),
+    "first, copied": ("reversal", 150, {"context": "first", "decoder_init": "copied", "hidden": 48}),
     "every, mean": ("copying", 150, {"context": "every", "summary": "mean", "cell": "gru"}),
     "previous, additive": ("reversal", 100, {"context": "previous", "score": "additive"}),
-    "current, dot": (
-        "reversal",
-        150,
-        {"context": "current", "score": "dot", "start": "zero"} | NARROW,
-    ),
+    "current, dot": ("reversal", 150, {"context": "current", "score": "dot", "decoder_init": "zero"} | NARROW),
     "between, bilinear": ("copying", 100, {"context": "between", "layers": 2}),
-    "feeding, scaled": (
-        "reversal",
-        150,
-        {"context": "feeding", "score": "scaled", "cell": "elman"} | NARROW,
-    ),
-    "current, mean": (
-        "copying",
-        150,
-        {"context": "current", "start": "copied", "summary": "mean"},
-    ),
+    "feeding, scaled": ("reversal", 150, {"context": "feeding", "score": "scaled", "cell": "elman"} | NARROW),
+    "current, mean": ("copying", 150, {"context": "current", "decoder_init": "copied", "summary": "mean"}),
     "transformer": ("reversal", 150, {"context": "current", "encoder": "transformer"}),
     "single": ("reversal", 350, SINGLE | {"hidden": 48}),
     "aligned": ("copying", 100, ALIGNED),
@@ -48,7 +36,9 @@ def test_strings_that_were_never_seen_are_written_right(name):
     texts = strings("abcde", 4)
     held, seen = task(kind, texts[:150]), task(kind, texts[150:])
     torch.manual_seed(0)
-    one = Seq2Seq.fresh(Model(**(SMALL | options)), JOINT if "single" in options else CHARS, seen)
+    one = Seq2Seq.from_examples(
+        Seq2SeqConfig(**(SMALL | options)), JOINT if "decoder_only" in options else CHARS, seen
+    )
     train(one, one.encode(seen), updates, lr=0.015)
     answers = one.translate([e.source for e in held], beam=1)
     wrong = [e.source for e, answer in zip(held, answers, strict=True) if answer != e.targets[0]]
@@ -65,7 +55,7 @@ def recipe(folder, kind: str):
     return build(
         {
             "task": "seq2seq",
-            "data": files | {"batch": 64},
+            "data": files | {"batch_tokens": 64},
             "tokens": {"source": side, "target": side},
             "model": {"hidden": 6, "embedding": 4, "layers": 1, "context": "current"},
             "training": {"updates": 12, "evaluate_every": 3, "lr": 0.02},
@@ -78,7 +68,7 @@ def test_a_resumed_run_has_the_vocabularies_and_ends_with_the_bits_of_one_never_
     tmp_path, monkeypatch, kind
 ):
     chosen, honest, calls = recipe(tmp_path, kind), Seq2Seq.loss, []
-    whole = learn(chosen, tmp_path / "whole")
+    whole = run_recipe(chosen, tmp_path / "whole")
 
     def loss(self, batch, progress):
         calls.append(batch)
@@ -88,11 +78,11 @@ def test_a_resumed_run_has_the_vocabularies_and_ends_with_the_bits_of_one_never_
 
     with monkeypatch.context() as patch:
         patch.setattr(Seq2Seq, "loss", loss)
-        assert learn(chosen, tmp_path / "cut") is None
+        assert run_recipe(chosen, tmp_path / "cut") is None
     adopted = []
     with monkeypatch.context() as patch:
-        patch.setattr(Seq2Seq, "adopt", lambda self, folder: adopted.append(folder))
-        again = learn(chosen, tmp_path / "cut", resume=True)
+        patch.setattr(Seq2Seq, "reuse_vocab", lambda self, folder: adopted.append(folder))
+        again = run_recipe(chosen, tmp_path / "cut", resume=True)
     assert adopted == [tmp_path / "cut"]
     assert again.metrics["valid"] == whole.metrics["valid"]
     one, other = (tmp_path / name / "model.safetensors" for name in ("cut", "whole"))
@@ -103,9 +93,9 @@ def test_stored_vocabularies_are_taken_unless_they_are_of_other_data(tmp_path):
     one = made()
     turned = [e._replace(targets=(e.targets[0] + "xx",)) for e in FEW]  # x is more frequent now
     other = made(examples=turned)
-    assert one.sides.target.items != other.sides.target.items
-    one.store(tmp_path)
-    other.adopt(tmp_path)
-    assert other.sides.same(one.sides)
+    assert one.tokenizers.target.items != other.tokenizers.target.items
+    one.save_vocab(tmp_path)
+    other.reuse_vocab(tmp_path)
+    assert other.tokenizers.matches(one.tokenizers)
     with pytest.raises(ModelError, match="trained on other data"):
-        made(examples=FEW[:1]).adopt(tmp_path)
+        made(examples=FEW[:1]).reuse_vocab(tmp_path)

@@ -9,9 +9,9 @@ import pytest
 
 from elman import artifact
 from elman.errors import ModelError
-from elman.learning import learn
-from elman.learning.recipe import Recipe, build
-from elman.tasks.tagger import Tagger
+from elman.pipeline import run_recipe
+from elman.pipeline.recipe import Recipe, build
+from elman.tasks.tagger.task import Tagger
 from tests.tasks.names import TINY, conll, conllu, examples
 
 
@@ -19,7 +19,7 @@ def recipe(folder: Path, **model: object) -> Recipe:
     """A tiny recipe of nine updates, an evaluation after every third."""
     files = {"train": conll(folder / "a.conll", 40), "valid": conll(folder / "b.conll", 10, 1)}
     training = {"updates": 9, "evaluate_every": 3, "lr": 0.02}
-    settings = {"data": files | {"batch": 32}, "model": TINY | model, "training": training}
+    settings = {"data": files | {"batch_tokens": 32}, "model": TINY | model, "training": training}
     return build({"task": "tagger"} | settings)
 
 
@@ -42,7 +42,7 @@ def interrupted(monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(Tagger, "loss", loss)
-            assert learn(chosen, out) is None
+            assert run_recipe(chosen, out) is None
 
     return train
 
@@ -58,9 +58,9 @@ def interrupted(monkeypatch):
 )
 def test_a_resumed_run_ends_with_the_bits_of_one_never_interrupted(tmp_path, interrupted, options):
     chosen = recipe(tmp_path, **options)
-    learn(chosen, tmp_path / "whole")
+    run_recipe(chosen, tmp_path / "whole")
     interrupted(chosen, tmp_path / "cut")
-    assert learn(chosen, tmp_path / "cut", resume=True) is not None
+    assert run_recipe(chosen, tmp_path / "cut", resume=True) is not None
     assert weights(tmp_path / "cut") == weights(tmp_path / "whole")
     one, two = (artifact.load(tmp_path / name) for name in ("cut", "whole"))
     words = [e.words for e in examples(5, 3)]
@@ -73,17 +73,14 @@ def test_other_tags_are_not_resumed(tmp_path, interrupted):
     file = Path(chosen.data.train)
     file.write_text(file.read_text().replace("LOC", "GPE"))
     with pytest.raises(ModelError, match="other data: its tags differ"):
-        learn(chosen, tmp_path / "m", resume=True)
+        run_recipe(chosen, tmp_path / "m", resume=True)
 
 
 def test_the_folder_says_what_was_done(tmp_path):
     chosen = recipe(tmp_path)
-    files = {
-        "train": conllu(tmp_path / "a.conllu", 30),
-        "test": conllu(tmp_path / "c.conllu", 9, 2),
-    }
+    files = {"train": conllu(tmp_path / "a.conllu", 30), "test": conllu(tmp_path / "c.conllu", 9, 2)}
     data = replace(chosen.data, **files, valid="", column="xpos,upos")
-    outcome = learn(replace(chosen, data=data), tmp_path / "m")
+    outcome = run_recipe(replace(chosen, data=data), tmp_path / "m")
     stored = json.loads((tmp_path / "m" / "config.json").read_text())
     assert stored["data"]["column"] == "xpos,upos"
     metrics = json.loads((tmp_path / "m" / "metrics.json").read_text())
@@ -95,8 +92,8 @@ def test_the_folder_says_what_was_done(tmp_path):
 
 def test_training_on_may_search_wider(tmp_path):
     chosen = recipe(tmp_path, output="feedback")
-    learn(chosen, tmp_path / "first")
+    run_recipe(chosen, tmp_path / "first")
     other = replace(chosen, model=replace(chosen.model, beam=3, loss="mean"))
-    learn(other, tmp_path / "second", init=tmp_path / "first")
+    run_recipe(other, tmp_path / "second", init=tmp_path / "first")
     (head,) = artifact.load(tmp_path / "second").net.heads
     assert head.beam == 3

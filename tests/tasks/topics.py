@@ -3,8 +3,8 @@
 import random
 from pathlib import Path
 
-from elman.tasks.classifier import Classifier, Example, Model
-from elman.tasks.settings import Tokens
+from elman.tasks.classifier.task import Classifier, ClassifierConfig, ClassifierExample
+from elman.tasks.config import TokenizerConfig
 
 TIME = ("when", "year", "date", "month")
 PLACE = ("where", "city", "river", "town")
@@ -13,7 +13,7 @@ OTHER = ("the", "of", "a", "is", "was", "in")
 TINY = {"hidden": 6, "embedding": 8, "dropout": 0.0, "word_dropout": 0.0}
 
 
-def examples(count: int, seed: int = 0) -> list[Example]:
+def examples(count: int, seed: int = 0) -> list[ClassifierExample]:
     """Lines of two to six words, half of them of each label."""
     dice = random.Random(seed)
     found = []
@@ -21,7 +21,7 @@ def examples(count: int, seed: int = 0) -> list[Example]:
         words = dice.choices(OTHER, k=dice.randint(1, 5))
         deciding, label = ((TIME, "time"), (PLACE, "place"))[number % 2]
         words.insert(dice.randint(0, len(words)), dice.choice(deciding))
-        found.append(Example(" ".join(words), label, f"toy:{number + 1}"))
+        found.append(ClassifierExample(" ".join(words), label, f"toy:{number + 1}"))
     return found
 
 
@@ -34,6 +34,6 @@ def table(path: Path, count: int, seed: int = 0) -> str:
 
 def fresh(count: int = 40, **options: object) -> Classifier:
     """An untrained tiny classifier in the state in which it answers."""
-    made = Classifier.fresh(Model(**(TINY | options)), Tokens(), examples(count))
+    made = Classifier.from_examples(ClassifierConfig(**(TINY | options)), TokenizerConfig(), examples(count))
     made.net.eval()
     return made

@@ -7,9 +7,9 @@ from torch import Tensor, nn
 
 from elman.layers.softmax import Softmax
 from elman.state import State
-from elman.tasks.language_model import LanguageModel, Model
-from elman.tasks.settings import Tokens
-from elman.text.codec import Codec, TokenCodec, build
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.language_model import LanguageModel, LanguageModelConfig
+from elman.text.tokenizer import Tokenizer, build_tokenizer
 from elman.text.vocab import EOS
 
 LINES = ["Once upon a time", "once up a tide", "the upper tide , the end", "don't go on"]
@@ -43,37 +43,34 @@ class Net(nn.Module):
 
 @dataclass(frozen=True)
 class Toy:
-    """A codec and a net; lines end in `</s>`, those of characters and bytes in a newline."""
+    """A tokenizer and a net; lines end in `</s>`, those of characters and bytes in a newline."""
 
-    codec: Codec
+    tokenizer: Tokenizer
     net: Net
 
     @property
     def end(self) -> int:
-        newlines = isinstance(self.codec, TokenCodec) and self.codec.tokenizer.kind in (
-            "chars",
-            "bytes",
-        )
-        return self.codec.encode("\n")[0] if newlines else EOS
+        newlines = self.tokenizer.level in ("char", "byte")
+        return self.tokenizer.encode("\n")[0] if newlines else EOS
 
 
-def codec(kind: str, lines: list[str] = LINES, **options) -> Codec:
+def tokenizer(kind: str, lines: list[str] = LINES, **options) -> Tokenizer:
     size = {"size": 290} if kind in ("bpe", "unigram") else {}
     ends = "\n" if kind in ("chars", "bytes") else ""
-    return build([line + ends for line in lines], kind=kind, **size, **options)
+    return build_tokenizer([line + ends for line in lines], kind=kind, **size, **options)
 
 
 def toy(kind: str, lines: list[str] = LINES, seed: int = 0, **options) -> Toy:
     torch.manual_seed(seed)
-    made = codec(kind, lines, **options)
+    made = tokenizer(kind, lines, **options)
     return Toy(made, Net(len(made.items)).double())
 
 
 def real(kind: str, lines: list[str] = LINES, seed: int = 0) -> LanguageModel:
     """The package's own model."""
     torch.manual_seed(seed)
-    tokens = Tokens(kind=kind, size=290) if kind in ("bpe", "unigram") else Tokens(kind=kind)
-    model = LanguageModel.fresh(Model(hidden=5, embedding=4, layers=1), tokens, lines)
+    tokens = TokenizerConfig(kind=kind, size=290) if kind in ("bpe", "unigram") else TokenizerConfig(kind=kind)
+    model = LanguageModel.from_examples(LanguageModelConfig(hidden=5, embedding=4, layers=1), tokens, lines)
     for weight in model.net.parameters():
         nn.init.normal_(weight)
     model.net.double().eval()

@@ -6,34 +6,34 @@ from itertools import product
 import torch
 from torch import nn
 
-from elman.tasks.seq2seq import Encoded, Example, Model, PairTokens, Seq2Seq
-from elman.tasks.settings import Tokens
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqConfig, Seq2SeqDataset, Seq2SeqExample, TokenizerPairConfig
 
-CHARS = PairTokens(Tokens("chars"), Tokens("chars"))
-JOINT = PairTokens(Tokens("chars"), Tokens("chars"), joint=True)
-WORDS = PairTokens(Tokens("whitespace"), Tokens("whitespace"))
-TINY = {"hidden": 4, "embedding": 3, "dropout": 0.0, "smoothing": 0.0}
+CHARS = TokenizerPairConfig(TokenizerConfig("chars"), TokenizerConfig("chars"))
+JOINT = TokenizerPairConfig(TokenizerConfig("chars"), TokenizerConfig("chars"), joint=True)
+WORDS = TokenizerPairConfig(TokenizerConfig("whitespace"), TokenizerConfig("whitespace"))
+TINY = {"hidden": 4, "embedding": 3, "dropout": 0.0, "label_smoothing": 0.0}
 SINGLE = {
-    "single": True,
+    "decoder_only": True,
     "context": "first",
     "bidirectional": False,
     "shared": True,
-    "start": "copied",
+    "decoder_init": "copied",
 }
 ALIGNED = {"context": "aligned", "bidirectional": False}
 
 
-def pairs(*sides: tuple[str, str]) -> list[Example]:
-    return [Example(source, (target,), f"toy:{i}") for i, (source, target) in enumerate(sides, 1)]
+def pairs(*sides: tuple[str, str]) -> list[Seq2SeqExample]:
+    return [Seq2SeqExample(source, (target,), f"toy:{i}") for i, (source, target) in enumerate(sides, 1)]
 
 
 FEW = pairs(("ab", "x"), ("bca", "yx"), ("c", "xyy"), ("abca", "y"))
 
 
-def made(tokens: PairTokens = CHARS, examples: list[Example] = FEW, seed: int = 0, **options):
+def made(tokens: TokenizerPairConfig = CHARS, examples: list[Seq2SeqExample] = FEW, seed: int = 0, **options):
     """A model with large random weights in float64, in the state in which it answers."""
     torch.manual_seed(seed)
-    model = Seq2Seq.fresh(Model(**(TINY | options)), tokens, examples)
+    model = Seq2Seq.from_examples(Seq2SeqConfig(**(TINY | options)), tokens, examples)
     for weight in model.net.parameters():
         nn.init.normal_(weight, std=0.7)
     model.net.double().eval()
@@ -47,13 +47,13 @@ def strings(letters: str = "abcdef", longest: int = 4, seed: int = 0) -> list[st
     return found
 
 
-def task(name: str, texts: list[str]) -> list[Example]:
+def task(name: str, texts: list[str]) -> list[Seq2SeqExample]:
     """Copying or reversal of strings."""
     step = -1 if name == "reversal" else 1
     return pairs(*((text, text[::step]) for text in texts))
 
 
-def train(model: Seq2Seq, data: Encoded, updates: int, *, lr: float = 1e-2, batch: int = 64):
+def train(model: Seq2Seq, data: Seq2SeqDataset, updates: int, *, lr: float = 1e-2, batch: int = 64):
     """Adam on batches by chance, its rate falling to zero."""
     optimizer = torch.optim.Adam(model.net.parameters(), lr=lr, betas=(0.9, 0.98))
     falling = torch.optim.lr_scheduler.OneCycleLR(optimizer, lr, updates, pct_start=0.2)

@@ -7,7 +7,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from elman.errors import ConfigError, DataError
-from elman.text.conll import Sentence, blocks, filled, sentences
+from elman.text.conll import Sentence, fill_tags, read_blocks, read_sentences
 
 CONLLU = """\
 # sent_id = 1
@@ -36,7 +36,7 @@ def written(folder: Path, text: str, name: str = "a.conll") -> Path:
 
 
 def test_conllu_words_are_the_lines_with_whole_numbers(tmp_path: Path) -> None:
-    first, second = sentences(written(tmp_path, CONLLU, "a.conllu"))
+    first, second = read_sentences(written(tmp_path, CONLLU, "a.conllu"))
     assert first.words == ("vamos", "nos", "al mar")
     assert first.tags == (("VERB", "PRON", "NOUN"),)
     assert [first.raw[i].split("\t")[0] for i in first.at] == ["1", "2", "3"]
@@ -45,16 +45,16 @@ def test_conllu_words_are_the_lines_with_whole_numbers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("column", ["lemma", "LEMMA", "3"])
 def test_conllu_columns_have_names_and_numbers(tmp_path: Path, column: str) -> None:
-    first = next(sentences(written(tmp_path, CONLLU, "a.conllu"), columns=(column,)))
+    first = next(read_sentences(written(tmp_path, CONLLU, "a.conllu"), columns=(column,)))
     assert first.tags == (("ir", "nosotros", "mar"),)
 
 
 def test_several_columns_are_read_in_the_order_asked_for(tmp_path: Path) -> None:
     path = written(tmp_path, CONLLU, "a.conllu")
-    first = next(sentences(path, columns=("xpos", "upos", "feats")))
+    first = next(read_sentences(path, columns=("xpos", "upos", "feats")))
     assert first.tags == (("_", "_", "NN"), ("VERB", "PRON", "NOUN"), ("_", "_", "_"))
     path = written(tmp_path, "The DT B-NP\n")
-    assert next(sentences(path, columns=("3", "2"))).tags == (("B-NP",), ("DT",))
+    assert next(read_sentences(path, columns=("3", "2"))).tags == (("B-NP",), ("DT",))
 
 
 line = st.sampled_from(["w\tX", "#\tY", "-DOCSTART-\tO", "", "\t", "  ", "é\u2028\tZ", "\u00a0\tQ"])
@@ -70,49 +70,49 @@ def test_the_raw_lines_of_all_blocks_are_the_file(
 ) -> None:
     text = mark + "w\tX\n" + "".join(a + b for a, b in lines) + last
     path = written(folder, text)
-    found = list(blocks(path))
+    found = list(read_blocks(path))
     assert "".join(raw for block in found for raw in block.raw) == text
     number = 1
     for block in found:
         assert block.line == number
         number += len(block.raw)
-    words = [(w, t) for s in sentences(path) for w, t in zip(s.words, *s.tags, strict=True)]
+    words = [(w, t) for s in read_sentences(path) for w, t in zip(s.words, *s.tags, strict=True)]
     kept = [a for a, _ in [("w\tX", ""), *lines, (last, "")] if a.strip(" \t")]
     assert words == [tuple(a.split("\t")) for a in kept if not a.startswith("-DOCSTART-")]
 
 
 def test_blank_lines_may_hold_blanks_and_tabs(tmp_path: Path) -> None:
     path = written(tmp_path, "a\tX\n\t\nb\tY\n \t \n\nc\tZ")
-    assert [s.words for s in sentences(path)] == [("a",), ("b",), ("c",)]
+    assert [s.words for s in read_sentences(path)] == [("a",), ("b",), ("c",)]
 
 
 def test_columns_may_be_apart_by_runs_of_blanks(tmp_path: Path) -> None:
     path = written(tmp_path, "The  DT B-NP\ndog NN\tI-NP \n\nbarks VBZ B-VP\n")
-    assert [s.tags for s in sentences(path)] == [(("B-NP", "I-NP"),), (("B-VP",),)]
-    assert [s.tags for s in sentences(path, columns=("2",))] == [(("DT", "NN"),), (("VBZ",),)]
+    assert [s.tags for s in read_sentences(path)] == [(("B-NP", "I-NP"),), (("B-VP",),)]
+    assert [s.tags for s in read_sentences(path, columns=("2",))] == [(("DT", "NN"),), (("VBZ",),)]
 
 
 def test_a_hash_is_a_word_outside_conllu(tmp_path: Path) -> None:
-    assert next(sentences(written(tmp_path, "# O\n#elman B-X\n"))).words == ("#", "#elman")
+    assert next(read_sentences(written(tmp_path, "# O\n#elman B-X\n"))).words == ("#", "#elman")
 
 
 def test_lines_that_start_a_document_are_no_words(tmp_path: Path) -> None:
     path = written(tmp_path, "-DOCSTART- -X- O O\n\nEU NNP B-NP B-ORG\n")
-    assert [s.words for s in sentences(path)] == [("EU",)]
+    assert [s.words for s in read_sentences(path)] == [("EU",)]
 
 
 def test_words_are_read_without_tags(tmp_path: Path) -> None:
     path = written(tmp_path, "The\ndog\n")
-    first = next(sentences(path, columns=()))
+    first = next(read_sentences(path, columns=()))
     assert (first.words, first.tags) == (("The", "dog"), ())
     with pytest.raises(DataError, match=r":1: expected a word and a tag, found one column"):
-        list(sentences(path))
+        list(read_sentences(path))
     blank = written(tmp_path, "The\t\ndog\t\n")
-    assert next(sentences(blank, columns=())).words == ("The", "dog")
+    assert next(read_sentences(blank, columns=())).words == ("The", "dog")
 
 
 def test_a_sentence_is_yielded_at_its_blank_line(tmp_path: Path) -> None:
-    reader = sentences(written(tmp_path, "a X\n\nbroken\n"))
+    reader = read_sentences(written(tmp_path, "a X\n\nbroken\n"))
     assert next(reader).words == ("a",)
     with pytest.raises(DataError, match=":3: expected 2 columns, found 1"):
         next(reader)
@@ -131,49 +131,36 @@ def test_a_sentence_is_yielded_at_its_blank_line(tmp_path: Path) -> None:
         ("\n \n", "a.conll", ": the file has no sentences"),
     ],
 )
-def test_what_is_no_conll_is_an_error_with_its_line(
-    tmp_path: Path, text: str, name: str, message: str
-) -> None:
+def test_what_is_no_conll_is_an_error_with_its_line(tmp_path: Path, text: str, name: str, message: str) -> None:
     with pytest.raises(DataError, match=f"{name}{message}"):
-        list(sentences(written(tmp_path, text, name)))
+        list(read_sentences(written(tmp_path, text, name)))
 
 
 def test_a_wrong_column_or_format_is_an_error(tmp_path: Path) -> None:
     path = written(tmp_path, "a X\n")
     with pytest.raises(DataError, match="there is no column 3, the row has 2"):
-        list(sentences(path, columns=("3",)))
+        list(read_sentences(path, columns=("3",)))
     with pytest.raises(ConfigError, match="given by number, the first is 1"):
-        list(sentences(path, columns=("upos",)))
+        list(read_sentences(path, columns=("upos",)))
     with pytest.raises(ConfigError, match="unknown column 'pos'; CoNLL-U has id, form"):
-        list(sentences(path, columns=("pos",), format="conllu"))
+        list(read_sentences(path, columns=("pos",), format="conllu"))
     with pytest.raises(ConfigError, match="columns upos, UPOS: one of them is given twice"):
-        list(sentences(path, columns=("upos", "UPOS"), format="conllu"))
+        list(read_sentences(path, columns=("upos", "UPOS"), format="conllu"))
     with pytest.raises(ConfigError, match="unknown format 'xml'; choose from conllu, columns"):
-        list(sentences(path, format="xml"))
+        list(read_sentences(path, format="xml"))
 
 
 row = st.sampled_from(["w X Y", "w  \t X\tY ", " w X Y", "# X \u2028", "-DOCSTART- O", "", "\t "])
-row_with_tabs = st.sampled_from(
-    ["w\tX\tY", " w \tX Z\t\u00a0", "\ufeff\t#\t\ufeff", "-DOCSTART-", ""]
-)
+row_with_tabs = st.sampled_from(["w\tX\tY", " w \tX Z\t\u00a0", "\ufeff\t#\t\ufeff", "-DOCSTART-", ""])
 row_of_ten = st.sampled_from(
-    [
-        "1\tw" + "\t_" * 8,
-        "1\tal mar\t \tX" + "\tY" * 6,
-        "# X",
-        "1-2" + "\t_" * 9,
-        "1.1" + "\t" * 9,
-        "",
-    ]
+    ["1\tw" + "\t_" * 8, "1\tal mar\t \tX" + "\tY" * 6, "# X", "1-2" + "\t_" * 9, "1.1" + "\t" * 9, ""]
 )
 
 
 @st.composite
 def files(draw: st.DrawFn) -> tuple[str, str]:
     """The format and the text of a file: any line ends, or none at last, perhaps with a mark."""
-    format, kind = draw(
-        st.sampled_from([("columns", row), ("columns", row_with_tabs), ("conllu", row_of_ten)])
-    )
+    format, kind = draw(st.sampled_from([("columns", row), ("columns", row_with_tabs), ("conllu", row_of_ten)]))
     lines = draw(st.lists(st.tuples(kind, st.sampled_from(["\n", "\r\n"])), min_size=1))
     if format == "conllu":  # a sentence of one word, whatever stands around it
         lines = [(a, b + "\n" if a.startswith("1\t") else b) for a, b in lines]
@@ -184,7 +171,7 @@ def files(draw: st.DrawFn) -> tuple[str, str]:
 def read(path: Path, columns: tuple[str, ...] | None, format: str) -> list[Sentence]:
     """The blocks of a file that has words and no empty cells where there should be tags."""
     try:
-        found = list(blocks(path, columns=columns, format=format))
+        found = list(read_blocks(path, columns=columns, format=format))
     except DataError:
         reject()
     return found if any(block.words for block in found) else reject()
@@ -198,7 +185,7 @@ def test_filled_with_the_tags_it_had_a_file_is_the_same(
     format, text = file
     path = written(folder, text)
     found = read(path, columns, format)
-    again = [line for block in found for line in filled(block, columns, block.tags)]
+    again = [line for block in found for line in fill_tags(block, columns, block.tags)]
     assert "".join(again) == text
 
 
@@ -216,24 +203,18 @@ def test_tags_that_were_filled_in_are_read_again(
         for block in found
     ]
     new = "".join(
-        line
-        for block, some in zip(found, tags, strict=True)
-        for line in filled(block, columns, some)
+        line for block, some in zip(found, tags, strict=True) for line in fill_tags(block, columns, some)
     )
-    again = list(blocks(written(folder, new), columns=columns, format=format))
+    again = list(read_blocks(written(folder, new), columns=columns, format=format))
     assert [block.words for block in again] == [block.words for block in found]
     assert [list(map(list, block.tags)) for block in again] == tags
 
 
 def test_filling_changes_the_columns_and_nothing_else(tmp_path: Path) -> None:
     text = CONLLU.replace("\n", "\r\n")
-    first, second = sentences(written(tmp_path, text, "a.conllu"), columns=())
-    lines = filled(first, ("feats", "upos"), (["F=1", "_", "G"], ["A", "B", "C"]))
-    changed = (
-        text.replace("VERB\t_\t_", "A\t_\tF=1")
-        .replace("PRON", "B")
-        .replace("NOUN\tNN\t_", "C\tNN\tG")
-    )
+    first, second = read_sentences(written(tmp_path, text, "a.conllu"), columns=())
+    lines = fill_tags(first, ("feats", "upos"), (["F=1", "_", "G"], ["A", "B", "C"]))
+    changed = text.replace("VERB\t_\t_", "A\t_\tF=1").replace("PRON", "B").replace("NOUN\tNN\t_", "C\tNN\tG")
     assert "".join(lines) + "".join(second.raw) == changed
 
 
@@ -250,15 +231,15 @@ def test_filling_changes_the_columns_and_nothing_else(tmp_path: Path) -> None:
 def test_a_column_that_is_missing_is_appended(
     tmp_path: Path, text: str, columns: tuple[str, ...] | None, new: str
 ) -> None:
-    (block,) = sentences(written(tmp_path, text), columns=())
-    assert "".join(filled(block, columns, [["X", "Y"]])) == new
+    (block,) = read_sentences(written(tmp_path, text), columns=())
+    assert "".join(fill_tags(block, columns, [["X", "Y"]])) == new
 
 
 def test_two_new_columns_stand_in_their_order(tmp_path: Path) -> None:
-    (block,) = sentences(written(tmp_path, "a\n"), columns=())
-    assert filled(block, ("3", "2"), [["Y"], ["X"]]) == ["a X Y\n"]
+    (block,) = read_sentences(written(tmp_path, "a\n"), columns=())
+    assert fill_tags(block, ("3", "2"), [["Y"], ["X"]]) == ["a X Y\n"]
     with pytest.raises(DataError, match="there is no column 3, the rows have 1"):
-        filled(block, ("3",), [["Y"]])
+        fill_tags(block, ("3",), [["Y"]])
 
 
 @pytest.mark.parametrize(
@@ -266,9 +247,7 @@ def test_two_new_columns_stand_in_their_order(tmp_path: Path) -> None:
     [("a O\n", "New York", "blanks"), ("a O\n", "", "blanks"), ("a\tO\n", "X\tY", "tabs")]
     + [("a\tO\n", tag, "tabs") for tag in ("", " ", "X\n")],
 )
-def test_a_tag_that_would_break_the_columns_is_refused(
-    tmp_path: Path, text: str, tag: str, kind: str
-) -> None:
-    (block,) = sentences(written(tmp_path, text), columns=())
+def test_a_tag_that_would_break_the_columns_is_refused(tmp_path: Path, text: str, tag: str, kind: str) -> None:
+    (block,) = read_sentences(written(tmp_path, text), columns=())
     with pytest.raises(DataError, match=f"cannot stand in columns apart by {kind}"):
-        filled(block, None, [[tag]])
+        fill_tags(block, None, [[tag]])

@@ -11,29 +11,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elman.errors import DataError
-from elman.text.conll import sentences
-from elman.text.lines import lines
-from elman.text.parallel import parallel
-from elman.text.tables import rows
+from elman.text.conll import read_sentences
+from elman.text.files import read_lines, read_parallel
+from elman.text.tables import read_rows
 from elman.text.vectors import read_vectors
 
 Reader = Callable[[Path], Iterable[object]]
 
 READERS: dict[str, Reader] = {
-    "lines": lines,
-    "latin-1": lambda path: lines(path, encoding="latin-1"),
-    "utf-16": lambda path: lines(path, encoding="utf-16"),
-    "gz": lambda path: lines(path.rename(path.with_suffix(".gz"))),
-    "xz": lambda path: lines(path.rename(path.with_suffix(".xz"))),
-    "tsv": lambda path: rows(path, format="tsv"),
-    "csv": lambda path: rows(path, format="csv"),
-    "csv by number": lambda path: rows(path, ("2", "1"), format="csv"),
-    "jsonl": lambda path: rows(path, format="jsonl"),
-    "blank": lambda path: rows(path, ("2", "1"), format="blank"),
-    "columns": lambda path: sentences(path, format="columns"),
-    "third column": lambda path: sentences(path, columns=("3",), format="columns"),
-    "conllu": lambda path: sentences(path, format="conllu"),
-    "parallel": lambda path: parallel([path, path]),
+    "lines": read_lines,
+    "latin-1": lambda path: read_lines(path, encoding="latin-1"),
+    "utf-16": lambda path: read_lines(path, encoding="utf-16"),
+    "gz": lambda path: read_lines(path.rename(path.with_suffix(".gz"))),
+    "xz": lambda path: read_lines(path.rename(path.with_suffix(".xz"))),
+    "tsv": lambda path: read_rows(path, format="tsv"),
+    "csv": lambda path: read_rows(path, format="csv"),
+    "csv by number": lambda path: read_rows(path, ("2", "1"), format="csv"),
+    "jsonl": lambda path: read_rows(path, format="jsonl"),
+    "blank": lambda path: read_rows(path, ("2", "1"), format="blank"),
+    "columns": lambda path: read_sentences(path, format="columns"),
+    "third column": lambda path: read_sentences(path, columns=("3",), format="columns"),
+    "conllu": lambda path: read_sentences(path, format="conllu"),
+    "parallel": lambda path: read_parallel([path, path]),
     "text vectors": lambda path: [read_vectors(path, ["a", "the"], format="text")],
     "binary vectors": lambda path: [read_vectors(path, ["a", "the"], format="binary")],
 }
@@ -76,21 +75,7 @@ def test_any_bytes_are_read_or_refused(reader: str, folder: Path, content: bytes
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize(
     "piece",
-    [
-        b"a",
-        b"\0",
-        b'"',
-        b'"a"',
-        b'"\n',
-        b"\t",
-        b" ",
-        b",",
-        b"[",
-        b'{"a":',
-        b"1 ",
-        b"a\n",
-        b"\xcc\x81",
-    ],
+    [b"a", b"\0", b'"', b'"a"', b'"\n', b"\t", b" ", b",", b"[", b'{"a":', b"1 ", b"a\n", b"\xcc\x81"],
     ids=repr,
 )
 def test_a_megabyte_of_anything_does_not_hang(reader: str, piece: bytes, folder: Path) -> None:

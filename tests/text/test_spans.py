@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from elman.errors import ConfigError, DataError
 from elman.text.schemes import SCHEMES
-from elman.text.spans import Span, convert, scheme, spans, transitions, write
+from elman.text.spans import Span, convert_tags, detect_scheme, spans_to_tags, tags_to_spans, transition_masks
 
 LABELS = ["X", "Y", "creative-work", ""]
 
@@ -38,8 +38,7 @@ def slow_spans(sentence: list[str]) -> list[Span]:
         if not 0 < place < len(sentence):
             return False
         (a, before), (b, label) = (
-            (tag[0].translate(str.maketrans("LU", "ES")), tag[2:])
-            for tag in sentence[place - 1 : place + 1]
+            (tag[0].translate(str.maketrans("LU", "ES")), tag[2:]) for tag in sentence[place - 1 : place + 1]
         )
         return before == label and a + b in ("BI", "BE", "II", "IE")
 
@@ -57,11 +56,11 @@ def slow_spans(sentence: list[str]) -> list[Span]:
 @settings(max_examples=2000)
 @given(st.lists(tags, max_size=8))
 def test_spans_are_those_of_conlleval_in_any_mixture_of_tags(sentence: list[str]) -> None:
-    assert spans(sentence) == slow_spans(sentence)
+    assert tags_to_spans(sentence) == slow_spans(sentence)
 
 
 def test_labels_may_hold_hyphens_and_letters_may_stand_alone() -> None:
-    assert spans(["B-creative-work", "I-creative-work", "B"]) == [
+    assert tags_to_spans(["B-creative-work", "I-creative-work", "B"]) == [
         Span("creative-work", 0, 2),
         Span("", 2, 3),
     ]
@@ -70,7 +69,7 @@ def test_labels_may_hold_hyphens_and_letters_may_stand_alone() -> None:
 @pytest.mark.parametrize("tag", ["NN", "X-PER", "_", "", "B-", "BX", "b-PER", "O-PER"])
 def test_what_marks_no_span_is_refused(tag: str) -> None:
     with pytest.raises(DataError, match=f"the tag '{tag}' marks no span; expected O or a tag like"):
-        spans(["O", tag])
+        tags_to_spans(["O", tag])
 
 
 @every_scheme
@@ -79,22 +78,22 @@ def test_what_marks_no_span_is_refused(tag: str) -> None:
 def test_spans_written_are_read_again(name: str, sentence: tuple[list[Span], int], random) -> None:
     inside, length = sentence
     shuffled = random.sample(inside, len(inside))
-    assert spans(write(shuffled, length, name)) == inside
+    assert tags_to_spans(spans_to_tags(shuffled, length, name)) == inside
 
 
 @every_scheme
 @settings(max_examples=100)
 @given(st.lists(tags, max_size=8))
 def test_there_and_back_is_the_first_conversion(name: str, sentence: list[str]) -> None:
-    converted = convert(sentence, name)
+    converted = convert_tags(sentence, name)
     assert len(converted) == len(sentence)
     for other in SCHEMES:
-        assert convert(convert(converted, other), name) == converted
+        assert convert_tags(convert_tags(converted, other), name) == converted
 
 
 def test_each_scheme_in_one_sentence() -> None:
     inside = [Span("X", 0, 3), Span("X", 3, 4), Span("Y", 4, 6)]
-    assert {name: "".join(tag[0] for tag in write(inside, 7, name)) for name in SCHEMES} == {
+    assert {name: "".join(tag[0] for tag in spans_to_tags(inside, 7, name)) for name in SCHEMES} == {
         "BIO": "BIIBBIO",
         "IOB1": "IIIBIIO",
         "BIOES": "BIESBEO",
@@ -105,40 +104,38 @@ def test_each_scheme_in_one_sentence() -> None:
 @pytest.mark.parametrize("wrong", [Span("X", 2, 2), Span("X", 1, 3), Span("X", 3, 5)])
 def test_spans_that_do_not_fit_are_refused(wrong: Span) -> None:
     with pytest.raises(DataError, match=r"is empty, overlaps another or leaves the 4 words"):
-        write([Span("Y", 0, 2), wrong], 4, "BIO")
+        spans_to_tags([Span("Y", 0, 2), wrong], 4, "BIO")
 
 
 def test_an_unknown_scheme_is_refused() -> None:
     with pytest.raises(ConfigError, match="'IOB'; choose from BIO, IOB1, BIOES, BILOU"):
-        convert(["O"], "IOB")
+        convert_tags(["O"], "IOB")
 
 
 @every_scheme
 def test_the_transitions_allow_exactly_the_well_formed(name: str) -> None:
     labels = ["O", *(f"{letter}-{x}" for letter in SCHEMES[name].letters for x in "XY")]
-    begin, step, end = transitions(labels, name)
+    begin, step, end = transition_masks(labels, name)
     for length in range(1, 5):
         for path in product(range(len(labels)), repeat=length):
             sentence = [labels[index] for index in path]
             steps = all(step[a, b] for a, b in pairwise(path))
             allowed = begin[path[0]] and steps and end[path[-1]]
-            assert allowed == (convert(sentence, name) == sentence), sentence
+            assert allowed == (convert_tags(sentence, name) == sentence), sentence
 
 
 def test_a_tag_of_another_scheme_has_no_transitions() -> None:
     with pytest.raises(DataError, match="the tag 'E-X' is none of the scheme BIO"):
-        transitions(["O", "B-X", "E-X"], "BIO")
-    assert transitions([], "BIO").step.shape == (0, 0)
+        transition_masks(["O", "B-X", "E-X"], "BIO")
+    assert transition_masks([], "BIO").step.shape == (0, 0)
 
 
 @every_scheme
 @settings(max_examples=100)
 @given(st.lists(found(("X", "Y", "creative-work")), max_size=4))
-def test_the_scheme_is_found_in_what_it_wrote(
-    name: str, corpus: list[tuple[list[Span], int]]
-) -> None:
-    sentences = [write(inside, length, name) for inside, length in corpus]
-    assert scheme(sentences) == (name if any(inside for inside, _ in corpus) else None)
+def test_the_scheme_is_found_in_what_it_wrote(name: str, corpus: list[tuple[list[Span], int]]) -> None:
+    sentences = [spans_to_tags(inside, length, name) for inside, length in corpus]
+    assert detect_scheme(sentences) == (name if any(inside for inside, _ in corpus) else None)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +156,7 @@ def test_the_scheme_is_found_in_what_it_wrote(
     ids=repr,
 )
 def test_other_tags_are_no_spans(corpus: list[str]) -> None:
-    assert scheme(line.split() for line in corpus) is None
+    assert detect_scheme(line.split() for line in corpus) is None
 
 
 @pytest.mark.parametrize(
@@ -174,4 +171,4 @@ def test_other_tags_are_no_spans(corpus: list[str]) -> None:
     ],
 )
 def test_a_few_errors_or_letters_alone_do_not_hide_the_scheme(corpus: list[str], name: str) -> None:
-    assert scheme(line.split() for line in corpus) == name
+    assert detect_scheme(line.split() for line in corpus) == name

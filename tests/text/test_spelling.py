@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elman.errors import ModelError
-from elman.text.spelling import CASINGS, LONGEST, Spelling, casing
+from elman.text.spelling import CASINGS, MAX_WORD_CHARS, Spelling, casing
 from elman.text.vocab import SPECIALS, UNK
 
 WORDS = ("walk", "walked", "walking", "talked", "Über", "3.14")
-ANY = st.text(max_size=2 * LONGEST)
+ANY = st.text(max_size=2 * MAX_WORD_CHARS)
 
 LETTERS = st.characters(codec="utf-8")
 
@@ -49,7 +49,7 @@ def test_casing_of_letters_that_have_case_is_that_of_how_they_are_written(word: 
     assert casing(word[0] + word[1:].upper()) == 4
 
 
-@given(ANY, st.integers(0, 2 * LONGEST))
+@given(ANY, st.integers(0, 2 * MAX_WORD_CHARS))
 def test_a_digit_anywhere_makes_a_word_one_with_digits(word: str, at: int) -> None:
     assert casing(word[:at] + "7" + word[at:]) in (5, 6)
 
@@ -67,12 +67,12 @@ def test_characters_are_those_of_the_word_and_then_nothing() -> None:
 @given(st.lists(ANY, max_size=5))
 def test_no_character_is_padding_and_no_word_is_longer_than_is_seen(words: list[str]) -> None:
     ids = Spelling.learn(WORDS).characters(words)
-    assert (ids != 0).sum(1).tolist() == [min(len(word), LONGEST) for word in words]
+    assert (ids != 0).sum(1).tolist() == [min(len(word), MAX_WORD_CHARS) for word in words]
     assert (np.diff((ids != 0).astype(int)) <= 0).all(), "filled up on the right"
 
 
 def test_of_a_long_word_its_beginning_and_its_end_are_seen() -> None:
-    spelling, half = Spelling.learn(["abc"]), LONGEST // 2
+    spelling, half = Spelling.learn(["abc"]), MAX_WORD_CHARS // 2
     exact, long = "a" * half + "c" * half, "a" * half + "b" * 99 + "c" * half
     assert spelling.characters([long]).tolist() == spelling.characters([exact]).tolist()
     one_more = "a" * half + "b" + "c" * half

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elman.errors import ConfigError, DataError
-from elman.text.tables import rows
+from elman.text.tables import read_rows
 
 cell = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), min_size=1)
 
@@ -28,12 +28,12 @@ def table(folder: Path, text: str, name: str = "a.tsv") -> Path:
 
 
 def values(path: Path, columns: Sequence[str] = ("text", "label")) -> list[tuple[str, ...]]:
-    return [row for _, row in rows(path, columns)]
+    return [row for _, row in read_rows(path, columns)]
 
 
 def test_a_header_names_the_columns_in_any_order(tmp_path: Path) -> None:
     path = table(tmp_path, "id\tlabel\ttext\n7\tpos\tgood\n8\tneg\tbad\n")
-    assert list(rows(path)) == [(2, ("good", "pos")), (3, ("bad", "neg"))]
+    assert list(read_rows(path)) == [(2, ("good", "pos")), (3, ("bad", "neg"))]
     assert values(path, ("label",)) == [("pos",), ("neg",)]
 
 
@@ -47,7 +47,7 @@ def test_columns_by_number_read_label_first_files(tmp_path: Path) -> None:
 
 
 def test_empty_lines_between_rows_are_skipped(tmp_path: Path) -> None:
-    assert list(rows(table(tmp_path, "\na\tx\n\nb\ty\n\n"))) == [(2, ("a", "x")), (4, ("b", "y"))]
+    assert list(read_rows(table(tmp_path, "\na\tx\n\nb\ty\n\n"))) == [(2, ("a", "x")), (4, ("b", "y"))]
 
 
 def test_quotes_in_a_tsv_are_characters(tmp_path: Path) -> None:
@@ -69,11 +69,9 @@ def test_csv_reads_what_the_standard_library_writes(
     assert values(path) == [("<" + a, "<" + b) for a, b in table_rows]
 
 
-def test_a_quoted_field_goes_on_over_lines_and_the_row_has_the_number_of_its_first(
-    tmp_path: Path,
-) -> None:
+def test_a_quoted_field_goes_on_over_lines_and_the_row_has_the_number_of_its_first(tmp_path: Path) -> None:
     path = table(tmp_path, 'text,label\n"two\nlines, ""quoted""",a\nb,c\n', "a.csv")
-    assert list(rows(path)) == [(2, ('two\nlines, "quoted"', "a")), (4, ("b", "c"))]
+    assert list(read_rows(path)) == [(2, ('two\nlines, "quoted"', "a")), (4, ("b", "c"))]
 
 
 @pytest.mark.parametrize(
@@ -84,17 +82,13 @@ def test_a_quoted_field_goes_on_over_lines_and_the_row_has_the_number_of_its_fir
         ('a,b\n5" nail,e\n6" nail,f\n', r"a\.csv:2: field 2 has a quote in the wrong place"),
     ],
 )
-def test_stray_quotes_in_csv_are_errors_where_they_begin(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_stray_quotes_in_csv_are_errors_where_they_begin(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         values(table(tmp_path, text, "a.csv"))
 
 
 @given(st.lists(st.tuples(cell, st.one_of(cell, st.integers())), min_size=1))
-def test_jsonl_reads_strings_and_whole_numbers(
-    folder: Path, records: list[tuple[str, str | int]]
-) -> None:
+def test_jsonl_reads_strings_and_whole_numbers(folder: Path, records: list[tuple[str, str | int]]) -> None:
     lines = [json.dumps({"label": b, "text": "<" + a, "more": None}) for a, b in records]
     path = table(folder, "\n".join(lines), "a.jsonl")
     if all(str(b).strip() for _, b in records):
@@ -114,9 +108,7 @@ def test_jsonl_reads_strings_and_whole_numbers(
         ('{"text": ' + "1" * 5000 + "}", "a number that is too long"),
     ],
 )
-def test_what_is_no_record_is_an_error_with_its_line(
-    tmp_path: Path, line: str, message: str
-) -> None:
+def test_what_is_no_record_is_an_error_with_its_line(tmp_path: Path, line: str, message: str) -> None:
     path = table(tmp_path, '{"text": "a", "label": "b"}\n' + line, "a.jsonl")
     with pytest.raises(DataError, match=rf"a\.jsonl:2: .*{message}"):
         values(path)
@@ -124,7 +116,7 @@ def test_what_is_no_record_is_an_error_with_its_line(
 
 def test_blank_separated_files_have_two_columns(tmp_path: Path) -> None:
     path = table(tmp_path, "1 a  fine\tfilm\n0\tno\n", "stsa.dev")
-    assert [row for _, row in rows(path, ("2", "1"), format="blank")] == [
+    assert [row for _, row in read_rows(path, ("2", "1"), format="blank")] == [
         ("a  fine\tfilm", "1"),
         ("no", "0"),
     ]
@@ -132,10 +124,10 @@ def test_blank_separated_files_have_two_columns(tmp_path: Path) -> None:
 
 def test_the_ending_says_the_format_unless_it_is_said(tmp_path: Path) -> None:
     path = table(tmp_path, "a,b\tc\n", "a.csv")
-    assert [row for _, row in rows(path, format="tsv")] == [("a,b", "c")]
+    assert [row for _, row in read_rows(path, format="tsv")] == [("a,b", "c")]
     assert values(path) == [("a", "b\tc")]
     with pytest.raises(ConfigError, match="unknown table format 'xml'; choose from tsv, csv"):
-        list(rows(path, format="xml"))
+        list(read_rows(path, format="xml"))
 
 
 @pytest.mark.parametrize(
@@ -167,7 +159,7 @@ def test_columns_are_names_or_numbers_from_one(tmp_path: Path, columns: tuple[st
 
 
 def test_reading_is_lazy(tmp_path: Path) -> None:
-    reader = rows(table(tmp_path, "a\tb\nbroken\n"))
+    reader = read_rows(table(tmp_path, "a\tb\nbroken\n"))
     assert next(reader) == (1, ("a", "b"))
     with pytest.raises(DataError):
         next(reader)
@@ -176,6 +168,6 @@ def test_reading_is_lazy(tmp_path: Path) -> None:
 def test_names_that_were_chosen_must_be_in_the_header(folder: Path) -> None:
     path = table(folder, "q\ta\nwho?\tyou\n")
     with pytest.raises(DataError, match=r"a\.tsv:1: the header must have one column 'question'"):
-        list(rows(path, ("question", "answer"), header=True))
-    assert [row for _, row in rows(path, ("q", "a"), header=True)] == [("who?", "you")]
-    assert len(list(rows(path, ("1", "2"), header=True))) == 2
+        list(read_rows(path, ("question", "answer"), header=True))
+    assert [row for _, row in read_rows(path, ("q", "a"), header=True)] == [("who?", "you")]
+    assert len(list(read_rows(path, ("1", "2"), header=True))) == 2

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elman.errors import DataError
-from elman.text.trees import _nodes, phrases
+from elman.text.trees import _nodes, read_phrases
 
 LOVELY = "(3 (2 It) (4 (2 's) (4 lovely)))"
 
@@ -26,27 +26,21 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_every_node_has_its_words_and_its_label(tmp_path: Path) -> None:
-    found = list(phrases(written(tmp_path, LOVELY + "\n"), roots=False))
+    found = list(read_phrases(written(tmp_path, LOVELY + "\n"), roots=False))
     assert sorted(found) == sorted(
         (1, node)
-        for node in [
-            ("It", "2"),
-            ("'s", "2"),
-            ("lovely", "4"),
-            ("'s lovely", "4"),
-            ("It 's lovely", "3"),
-        ]
+        for node in [("It", "2"), ("'s", "2"), ("lovely", "4"), ("'s lovely", "4"), ("It 's lovely", "3")]
     )
 
 
 def test_the_roots_are_the_whole_lines(tmp_path: Path) -> None:
     file = written(tmp_path, f"{LOVELY}\n\n(0 (1 No) (2 .))\n")
-    assert list(phrases(file, roots=True)) == [(1, ("It 's lovely", "3")), (3, ("No .", "0"))]
+    assert list(read_phrases(file, roots=True)) == [(1, ("It 's lovely", "3")), (3, ("No .", "0"))]
 
 
 def test_bracketed_brackets_become_brackets(tmp_path: Path) -> None:
     file = written(tmp_path, "(2 (2 -LRB-) (2 (2 x) (2 -RRB-)))\n")
-    assert list(phrases(file, roots=True)) == [(1, ("( x )", "2"))]
+    assert list(read_phrases(file, roots=True)) == [(1, ("( x )", "2"))]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +61,7 @@ def test_bracketed_brackets_become_brackets(tmp_path: Path) -> None:
 def test_what_is_no_tree_is_refused_with_its_line(tmp_path: Path, line: str, said: str) -> None:
     file = written(tmp_path, f"(1 a)\n{line}\n")
     with pytest.raises(DataError, match=rf"trees\.txt:2: .*{said}"):
-        list(phrases(file, roots=True))
+        list(read_phrases(file, roots=True))
 
 
 def shown(tree: tuple[str, object]) -> str:

@@ -82,17 +82,14 @@ def test_words_may_hold_blanks(tmp_path: Path) -> None:
     assert vectors.matrix[1].tolist() == [3, 4]
 
 
-def test_only_newlines_end_rows_and_foreign_bytes_in_other_words_do_no_harm(
-    tmp_path: Path,
-) -> None:
+def test_only_newlines_end_rows_and_foreign_bytes_in_other_words_do_no_harm(tmp_path: Path) -> None:
     content = b"\xff\xfe 9 9\n" + "\x85 8 8\n\u2028 7 7\nthe 1 2\n".encode()
     vectors = read_vectors(written(tmp_path, "a.txt", content), ["the", "\x85"])
     assert vectors.matrix.tolist() == [[1, 2], [8, 8]]
 
 
 @given(
-    words=st.lists(st.text("abc", min_size=1), unique=True, min_size=1, max_size=50),
-    size=st.integers(1, 400),
+    words=st.lists(st.text("abc", min_size=1), unique=True, min_size=1, max_size=50), size=st.integers(1, 400)
 )
 def test_binary_rows_survive_the_borders_of_blocks(
     tmp_path_factory: pytest.TempPathFactory, words: list[str], size: int
@@ -189,7 +186,5 @@ def test_a_broken_vector_of_a_word_that_is_not_taken_does_no_harm(tmp_path: Path
 
 
 def test_other_words_count_as_tokens_but_not_as_types(tmp_path: Path) -> None:
-    vectors = read_vectors(
-        written(tmp_path, "a.txt", b"a 1\nb 2\n"), (*SPECIALS, "a", "x"), further=1
-    )
+    vectors = read_vectors(written(tmp_path, "a.txt", b"a 1\nb 2\n"), (*SPECIALS, "a", "x"), further=1)
     assert vectors.coverage(np.array([0, 1, 0, 0, 4, 3, 2])) == Coverage(types=50.0, tokens=60.0)

@@ -30,9 +30,7 @@ def test_the_order_of_the_data_does_not_matter(data: list[str], random: object) 
 
 
 @given(tokens, st.integers(1, 3), st.integers(5, 8) | st.none())
-def test_min_count_and_size_keep_the_most_frequent(
-    data: list[str], min_count: int, size: int | None
-) -> None:
+def test_min_count_and_size_keep_the_most_frequent(data: list[str], min_count: int, size: int | None) -> None:
     counts = Counter(t for t in data if t not in SPECIALS)
     if max(counts.values(), default=0) < min_count:
         with pytest.raises(DataError, match=f"no token occurs at least {min_count} times"):
@@ -81,9 +79,7 @@ def test_data_without_labels_is_an_error() -> None:
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, unique=True))
-def test_labels_come_back_from_their_file(
-    tmp_path_factory: pytest.TempPathFactory, items: list[str]
-) -> None:
+def test_labels_come_back_from_their_file(tmp_path_factory: pytest.TempPathFactory, items: list[str]) -> None:
     path = tmp_path_factory.getbasetemp() / "labels.json"
     Labels(tuple(items)).save(path)
     assert Labels.load(path) == Labels(tuple(items))

@@ -5,11 +5,11 @@ from itertools import chain, islice
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toy import Lists
 
 from elman.errors import DataError
-from elman.training.batches import Lists, groups
-from elman.training.position import Position
-from elman.training.settings import Settings
+from elman.training.batches import Progress, group_batches
+from elman.training.training_config import TrainingConfig
 
 sizes = st.lists(st.integers(1, 7), min_size=1, max_size=4)
 
@@ -21,8 +21,8 @@ def numbered(sizes: list[int]) -> Lists[tuple[int, int]]:
 
 @given(sizes, st.integers(1, 4), st.integers(1, 12))
 def test_groups_go_through_every_epoch_in_order(sizes: list[int], k: int, count: int) -> None:
-    settings = Settings(accumulate=k, epochs=50)
-    seen = list(islice(groups(numbered(sizes), settings, Position()), count))
+    settings = TrainingConfig(grad_accumulation=k, epochs=50)
+    seen = list(islice(group_batches(numbered(sizes), settings, Progress()), count))
     assert [group.update for group in seen] == list(range(1, count + 1))
     flat = [batch[0] for group in seen for batch in group.batches]
     assert flat == sorted(flat)
@@ -38,26 +38,26 @@ def test_groups_go_through_every_epoch_in_order(sizes: list[int], k: int, count:
 
 @given(sizes, st.integers(1, 4), st.integers(0, 12), st.sampled_from([0, 40]))
 def test_groups_go_on_from_any_position(sizes: list[int], k: int, done: int, updates: int) -> None:
-    settings = Settings(accumulate=k, epochs=50, updates=updates)
-    whole = list(islice(groups(numbered(sizes), settings, Position()), done + 6))
-    position = Position()
+    settings = TrainingConfig(grad_accumulation=k, epochs=50, updates=updates)
+    whole = list(islice(group_batches(numbered(sizes), settings, Progress()), done + 6))
+    position = Progress()
     if done:
         last = whole[done - 1]
         batch = last.start + len(last.batches)
-        position = Position(done, last.epoch + last.last, 0 if last.last else batch)
-    assert list(islice(groups(numbered(sizes), settings, position), 6)) == whole[done:]
+        position = Progress(done, last.epoch + last.last, 0 if last.last else batch)
+    assert list(islice(group_batches(numbered(sizes), settings, position), 6)) == whole[done:]
 
 
 def test_progress_is_measured_in_updates_where_the_run_is() -> None:
-    settings = Settings(updates=4)
-    seen = islice(groups(numbered([3]), settings, Position()), 4)
+    settings = TrainingConfig(updates=4)
+    seen = islice(group_batches(numbered([3]), settings, Progress()), 4)
     assert [group.progress for group in seen] == [0.125, 0.375, 0.625, 0.875]
 
 
 @given(st.lists(st.integers(), max_size=9), st.integers(1, 5))
 def test_shares_of_a_batch_are_the_batch(batch: list[int], size: int) -> None:
     lists: Lists[int] = Lists(lambda epoch: [])
-    shares = [lists.share(batch, rank, size) for rank in range(size)]
+    shares = [lists.shard(batch, rank, size) for rank in range(size)]
     assert sorted(chain.from_iterable(shares)) == sorted(batch)
     assert sum(map(lists.weight, shares)) == lists.weight(batch)
 
@@ -65,10 +65,10 @@ def test_shares_of_a_batch_are_the_batch(batch: list[int], size: int) -> None:
 def test_an_epoch_is_planned_once() -> None:
     planned = []
     lists: Lists[int] = Lists(lambda epoch: planned.append(epoch) or [[1]] * 3)
-    list(islice(groups(lists, Settings(), Position()), 6))
+    list(islice(group_batches(lists, TrainingConfig(), Progress()), 6))
     assert planned == [0, 1]
 
 
 def test_an_epoch_of_nothing_is_refused() -> None:
     with pytest.raises(DataError, match="nothing to train on"):
-        next(groups(Lists(lambda epoch: []), Settings(), Position()))
+        next(group_batches(Lists(lambda epoch: []), TrainingConfig(), Progress()))

@@ -11,18 +11,19 @@ from hypothesis import strategies as st
 from safetensors.torch import save_file
 from toy import Net, Problem
 
+from elman import atomic_files
 from elman.errors import ModelError
 from elman.training import checkpoint
-from elman.training.checkpoint import load, save
+from elman.training.checkpoint import load_checkpoint, save_checkpoint
 from elman.training.events import Checkpoint
-from elman.training.settings import Settings
 from elman.training.snapshot import Snapshot
+from elman.training.training_config import TrainingConfig
 
 CONFIG = {"model": {"hidden": 3, "sizes": (1, 2)}, "training": {"lr": 0.1}, "name": "ü"}
 
 
 def snapshot() -> Snapshot:
-    for event in Problem(Net()).fit(Settings(average=0.5, evaluate_every=1)):
+    for event in Problem(Net()).fit(TrainingConfig(ema_decay=0.5, evaluate_every=1)):
         if isinstance(event, Checkpoint):
             return event.snapshot()
     raise AssertionError
@@ -31,7 +32,7 @@ def snapshot() -> Snapshot:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("written") / "checkpoint.safetensors"
-    save(path, snapshot(), CONFIG)
+    save_checkpoint(path, snapshot(), CONFIG)
     return path
 
 
@@ -39,10 +40,10 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     taken = snapshot()
     taken.tensors["net/odd"] = torch.tensor([[True, False]])
     taken.tensors["net/empty"] = torch.zeros(0, 3, dtype=torch.float16)
-    save(tmp_path / "c", taken, CONFIG)
-    read = load(tmp_path / "c", CONFIG)
-    assert read.state == {**taken.state, "position": read.state["position"]}
-    assert read.state["position"]["merits"] == list(taken.state["position"]["merits"])
+    save_checkpoint(tmp_path / "c", taken, CONFIG)
+    read = load_checkpoint(tmp_path / "c", CONFIG)
+    assert read.state == {**taken.state, "progress": read.state["progress"]}
+    assert read.state["progress"]["metric_history"] == list(taken.state["progress"]["metric_history"])
     assert set(read.tensors) == set(taken.tensors)
     for name, value in taken.tensors.items():
         assert torch.equal(read.tensors[name], value)
@@ -51,7 +52,7 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
 
 def refused(path: Path) -> str:
     with pytest.raises(ModelError) as caught:
-        load(path, CONFIG)
+        load_checkpoint(path, CONFIG)
     message = str(caught.value)
     assert message.startswith(str(path))
     assert "\n" not in message
@@ -94,20 +95,16 @@ def test_what_is_no_checkpoint_is_said_so(tmp_path: Path) -> None:
 
 def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "FORMAT", "elman checkpoint 0")
-    save(tmp_path / "c", snapshot(), CONFIG)
+    save_checkpoint(tmp_path / "c", snapshot(), CONFIG)
     monkeypatch.undo()
     assert "is not a checkpoint that this version of elman wrote" in refused(tmp_path / "c")
 
 
 def test_another_configuration_is_refused_by_its_keys(written: Path) -> None:
-    other = {
-        "model": {"hidden": 4, "sizes": [1, 2]},
-        "training": {"lr": 0.1, "clip": 1},
-        "name": "ü",
-    }
+    other = {"model": {"hidden": 4, "sizes": [1, 2]}, "training": {"lr": 0.1, "grad_clip": 1}, "name": "ü"}
     with pytest.raises(ModelError) as caught:
-        load(written, other)
-    assert "model.hidden was 3 and is 4, training.clip was absent and is 1;" in str(caught.value)
+        load_checkpoint(written, other)
+    assert "model.hidden was 3 and is 4, training.grad_clip was absent and is 1;" in str(caught.value)
     assert "lr" not in str(caught.value)
 
 
@@ -117,7 +114,7 @@ def test_a_crash_while_writing_leaves_the_old_file(
 ) -> None:
     path = tmp_path / "c"
     old = snapshot()
-    save(path, old, CONFIG)
+    save_checkpoint(path, old, CONFIG)
 
     class Crash(BaseException):
         pass
@@ -131,28 +128,32 @@ def test_a_crash_while_writing_leaves_the_old_file(
             raise Crash
 
     if moment == "write":
-        monkeypatch.setattr(checkpoint, "open", Half, raising=False)
+        monkeypatch.setattr(atomic_files, "open", Half, raising=False)
     else:
         monkeypatch.setattr(os, moment, crash)
     with pytest.raises(Crash):
-        save(path, Snapshot({}, {}), CONFIG)
+        save_checkpoint(path, Snapshot({}, {}), CONFIG)
     monkeypatch.undo()
-    assert (tmp_path / "c.tmp").exists()
-    assert set(load(path, CONFIG).tensors) == set(old.tensors)
+    assert set(load_checkpoint(path, CONFIG).tensors) == set(old.tensors)
     assert os.listdir(tmp_path) == ["c"]
 
 
-def test_a_file_is_durable_before_it_has_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_durable_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     real = {name: getattr(os, name) for name in ("fsync", "replace")}
     for name in real:
         monkeypatch.setattr(os, name, lambda *a, name=name: (done.append(name), real[name](*a))[1])
-    save(tmp_path / "c", snapshot(), CONFIG)
+    save_checkpoint(tmp_path / "c", snapshot(), CONFIG)
     assert done == ["fsync", "replace", "fsync"]
 
 
 def test_a_folder_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot be written"):
-        save(tmp_path / "missing" / "c", snapshot(), CONFIG)
+        save_checkpoint(tmp_path / "missing" / "c", snapshot(), CONFIG)
+
+
+def test_what_a_killed_run_left_is_cleared_away(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path / "c", snapshot(), CONFIG)
+    (tmp_path / "c.tmp").write_bytes(b"half")
+    load_checkpoint(tmp_path / "c", CONFIG)
+    assert os.listdir(tmp_path) == ["c"]

@@ -14,9 +14,9 @@ import torch
 from safetensors.torch import load_file
 from toy import Net, Problem, of
 
-from elman.training.distributed import World, leads, place, world
+from elman.training.distributed import World, get_world, is_main_process, local_device
 from elman.training.events import Update
-from elman.training.settings import Settings
+from elman.training.training_config import TrainingConfig
 
 TOY = Path(__file__).with_name("toy.py")
 # 23 examples in batches of 4: shares of unequal size, and at the end of an epoch 3 for two, or none.
@@ -41,7 +41,7 @@ def torchrun(folder: Path, options: dict[str, Any], *flags: str) -> str:
 
 def alone(options: dict[str, Any]) -> Problem:
     problem = Problem(Net(plain=True), options["count"], options["size"])
-    problem.happened = list(problem.fit(Settings(**options["settings"])))
+    problem.happened = list(problem.fit(TrainingConfig(**options["settings"])))
     return problem
 
 
@@ -57,7 +57,7 @@ def compare(folder: Path, problem: Problem) -> None:
 
 def test_two_processes_are_one_with_the_same_batches(tmp_path: Path) -> None:
     """Also with accumulation, unequal shares and averaged weights."""
-    settings = {"updates": 50, "accumulate": 2, "average": 0.9, "lr": 0.01, "evaluate_every": 9}
+    settings = {"updates": 50, "grad_accumulation": 2, "ema_decay": 0.9, "lr": 0.01, "evaluate_every": 9}
     options = {**PLAIN, "settings": settings}
     said = torchrun(tmp_path, options)
     assert said.count("all updates done") == 1
@@ -74,10 +74,10 @@ def test_a_run_that_loses_a_process_goes_on_from_its_checkpoint(tmp_path: Path) 
 
 
 def test_one_process_is_a_world_of_its_own() -> None:
-    assert world() == World(0, 1)
-    assert world().first("a") == "a"
-    assert world().sum(1.5, 2.0) == [1.5, 2.0]
-    assert world().any(True)
-    assert not world().any(False)
-    assert leads()
-    assert place("cpu") == torch.device("cpu")
+    assert get_world() == World(0, 1)
+    assert get_world().first("a") == "a"
+    assert get_world().sum(1.5, 2.0) == [1.5, 2.0]
+    assert get_world().any(True)
+    assert not get_world().any(False)
+    assert is_main_process()
+    assert local_device("cpu") == torch.device("cpu")

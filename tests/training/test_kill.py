@@ -14,10 +14,7 @@ import toy
 from safetensors.torch import load_file
 
 # Wide enough that most of the time goes into writing checkpoints, after every update.
-OPTIONS = {
-    "width": 20000,
-    "settings": {"epochs": 25, "average": 0.9, "checkpoint_minutes": 1e-9},
-}
+OPTIONS = {"width": 20000, "settings": {"epochs": 25, "ema_decay": 0.9, "checkpoint_minutes": 1e-9}}
 
 
 def start(folder: Path) -> BaseProcess:

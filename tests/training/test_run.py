@@ -13,13 +13,14 @@ import pytest
 from toy import Net, Problem, same
 
 from elman.errors import ConfigError, ModelError
-from elman.training.events import Checkpoint, End, Evaluation, Event, Update
-from elman.training.log import Log
-from elman.training.progress import Bar, Lines, Pace, display
-from elman.training.run import CHECKPOINT, METRICS, Signals, resumption, run
-from elman.training.settings import Settings
+from elman.model_files import CHECKPOINT, METRICS_LOG
+from elman.training.display import BarDisplay, LineDisplay, Pace, make_display
+from elman.training.events import Checkpoint, Evaluation, Event, TrainingEnd, Update
+from elman.training.metrics_log import MetricsLog
+from elman.training.run import StopSignals, find_resume_point, follow
+from elman.training.training_config import TrainingConfig
 
-SETTINGS = Settings(epochs=3, average=0.9)
+SETTINGS = TrainingConfig(epochs=3, ema_decay=0.9)
 
 
 def interrupted(
@@ -33,17 +34,17 @@ def interrupted(
 
 
 def rows(folder: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (folder / METRICS).read_text().splitlines()]
+    return [json.loads(line) for line in (folder / METRICS_LOG).read_text().splitlines()]
 
 
 def test_a_run_leaves_a_checkpoint_and_a_line_for_all_that_happened(tmp_path: Path) -> None:
     problem = Problem(Net())
-    end = run(problem.fit(SETTINGS), tmp_path / "a" / "b", {})
-    assert isinstance(end, End)
+    end = follow(problem.fit(SETTINGS), tmp_path / "a" / "b", {})
+    assert isinstance(end, TrainingEnd)
     lines = rows(tmp_path / "a" / "b")
     assert [line["update"] for line in lines if "loss" in line] == list(range(1, 19))
     assert [line["update"] for line in lines if "scores" in line] == [6, 12, 18]
-    assert sorted(os.listdir(tmp_path / "a" / "b")) == [CHECKPOINT, METRICS]
+    assert sorted(os.listdir(tmp_path / "a" / "b")) == [CHECKPOINT, METRICS_LOG]
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
@@ -51,15 +52,15 @@ def test_a_signal_saves_and_stops_and_the_rest_can_be_run_later(
     tmp_path: Path, how: signal.Signals, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole, first, second = (Problem(Net()) for _ in range(3))
-    assert run(whole.fit(SETTINGS), tmp_path / "whole", {})
+    assert follow(whole.fit(SETTINGS), tmp_path / "whole", {})
     handler = signal.getsignal(how)
-    assert run(interrupted(first.fit(SETTINGS), 8, how), tmp_path / "parts", {"a": 1}) is None
+    assert follow(interrupted(first.fit(SETTINGS), 8, how), tmp_path / "parts", {"a": 1}) is None
     assert signal.getsignal(how) is handler
     out, err = capsys.readouterr()
     assert out == ""
     assert "stopped after update 8; it can be resumed" in err
-    resume = resumption(tmp_path / "parts", {"a": 1}, asked=True)
-    end = run(second.fit(SETTINGS, resume=resume), tmp_path / "parts", {"a": 1})
+    resume = find_resume_point(tmp_path / "parts", {"a": 1}, asked=True)
+    end = follow(second.fit(SETTINGS, resume=resume), tmp_path / "parts", {"a": 1})
     assert end is not None
     assert same(second.net, whole.net)
     assert rows(tmp_path / "parts") == rows(tmp_path / "whole")
@@ -75,52 +76,48 @@ def test_a_second_signal_interrupts_at_once() -> None:
 
 
 def _interrupt_twice() -> None:
-    with Signals() as signals:
+    with StopSignals() as signals:
         os.kill(os.getpid(), signal.SIGINT)
         assert signals.asked
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_a_log_with_lines_after_the_checkpoint_ends_like_the_uninterrupted_one(
-    tmp_path: Path,
-) -> None:
+def test_a_log_with_lines_after_the_checkpoint_ends_like_the_uninterrupted_one(tmp_path: Path) -> None:
     """As a killed run leaves it: more lines than the checkpoint knows, the last of them torn."""
     whole, first, second = (Problem(Net()) for _ in range(3))
-    run(whole.fit(SETTINGS), tmp_path / "whole", {})
-    run(first.fit(SETTINGS), tmp_path / "parts", {})
+    follow(whole.fit(SETTINGS), tmp_path / "whole", {})
+    follow(first.fit(SETTINGS), tmp_path / "parts", {})
     for event in (events := Problem(Net()).fit(SETTINGS)):
         if isinstance(event, Checkpoint) and event.number == 7:
             snapshot = event.snapshot()
             events.close()
-    with open(tmp_path / "parts" / METRICS, "ab") as file:
+    with open(tmp_path / "parts" / METRICS_LOG, "ab") as file:
         file.write(b'{"update": 3, "lo')
-    run(second.fit(SETTINGS, resume=snapshot), tmp_path / "parts", {})
-    assert (tmp_path / "parts" / METRICS).read_bytes() == (
-        tmp_path / "whole" / METRICS
-    ).read_bytes()
+    follow(second.fit(SETTINGS, resume=snapshot), tmp_path / "parts", {})
+    assert (tmp_path / "parts" / METRICS_LOG).read_bytes() == (tmp_path / "whole" / METRICS_LOG).read_bytes()
 
 
 def test_a_new_run_forgets_the_old_one(tmp_path: Path) -> None:
-    run(Problem(Net()).fit(SETTINGS), tmp_path, {})
+    follow(Problem(Net()).fit(SETTINGS), tmp_path, {})
     lost = (event for event in islice(Problem(Net()).fit(SETTINGS), 4))
-    assert run(lost, tmp_path, {}) is None
+    assert follow(lost, tmp_path, {}) is None
     assert not (tmp_path / CHECKPOINT).exists()
     assert [row["update"] for row in rows(tmp_path)] == [1, 2]
 
 
 def test_a_run_resumed_at_its_end_ends_again(tmp_path: Path) -> None:
     first, second = Problem(Net()), Problem(Net())
-    end = run(first.fit(SETTINGS), tmp_path, {})
+    end = follow(first.fit(SETTINGS), tmp_path, {})
     before = rows(tmp_path)
-    resume = resumption(tmp_path, {}, asked=True)
-    assert run(second.fit(SETTINGS, resume=resume), tmp_path, {}) == end
+    resume = find_resume_point(tmp_path, {}, asked=True)
+    assert follow(second.fit(SETTINGS, resume=resume), tmp_path, {}) == end
     assert same(second.net, first.net)
     assert rows(tmp_path) == before
 
 
 def test_numbers_that_are_not_finite_are_valid_json(tmp_path: Path) -> None:
-    log = Log(tmp_path / METRICS)
+    log = MetricsLog(tmp_path / METRICS_LOG)
     log.show(Update(1, 1, 0.5, nan, 0.1, nan, 1))
     log.show(Evaluation(1, {"a": nan}, "a", False))
     log.close()
@@ -134,20 +131,20 @@ def test_resuming_nothing_is_refused_but_restarting_nothing_is_a_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ModelError, match="there is no checkpoint to resume from"):
-        resumption(tmp_path, {}, asked=True)
+        find_resume_point(tmp_path, {}, asked=True)
     monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", "1")
-    assert resumption(tmp_path, {}, asked=False) is None
-    run(Problem(Net()).fit(SETTINGS), tmp_path, {})
-    assert resumption(tmp_path, {}, asked=False) is not None
+    assert find_resume_point(tmp_path, {}, asked=False) is None
+    follow(Problem(Net()).fit(SETTINGS), tmp_path, {})
+    assert find_resume_point(tmp_path, {}, asked=False) is not None
     monkeypatch.delenv("TORCHELASTIC_RESTART_COUNT")
-    assert resumption(tmp_path, {}, asked=False) is None
+    assert find_resume_point(tmp_path, {}, asked=False) is None
 
 
 def test_tensorboard_gets_the_same_numbers(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    run(Problem(Net()).fit(Settings(epochs=1)), tmp_path, {}, tensorboard=True)
+    follow(Problem(Net()).fit(TrainingConfig(epochs=1)), tmp_path, {}, tensorboard=True)
     board = EventAccumulator(str(tmp_path / "tensorboard"))
     board.Reload()
     losses = [line["loss"] for line in rows(tmp_path) if "loss" in line]
@@ -155,12 +152,10 @@ def test_tensorboard_gets_the_same_numbers(tmp_path: Path) -> None:
     assert [point.step for point in board.Scalars("validation/error")] == [6]
 
 
-def test_missing_tensorboard_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_tensorboard_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "torch.utils.tensorboard.writer", None)
     with pytest.raises(ConfigError, match="TensorBoard is not installed"):
-        run(Problem(Net()).fit(SETTINGS), tmp_path, {}, tensorboard=True)
+        follow(Problem(Net()).fit(SETTINGS), tmp_path, {}, tensorboard=True)
 
 
 class Terminal(io.StringIO):
@@ -170,10 +165,10 @@ class Terminal(io.StringIO):
 
 def test_a_terminal_gets_a_bar_and_a_file_gets_lines() -> None:
     pytest.importorskip("rich")
-    for stream, kind in ((Terminal(), Bar), (io.StringIO(), Lines)):
-        shown = display("tokens", stream)
+    for stream, kind in ((Terminal(), BarDisplay), (io.StringIO(), LineDisplay)):
+        shown = make_display("tokens", stream)
         assert isinstance(shown, kind)
-        for event in Problem(Net()).fit(Settings(epochs=2)):
+        for event in Problem(Net()).fit(TrainingConfig(epochs=2)):
             shown.show(event)
         shown.close()
         assert "all epochs done after update 12; best: error" in stream.getvalue()
@@ -183,7 +178,7 @@ def test_a_terminal_gets_a_bar_and_a_file_gets_lines() -> None:
 def test_a_terminal_without_rich_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("rich.console", "rich.progress"):
         monkeypatch.setitem(__import__("sys").modules, name, None)
-    assert isinstance(display("tokens", Terminal()), Lines)
+    assert isinstance(make_display("tokens", Terminal()), LineDisplay)
 
 
 def test_pace_tells_the_speed_of_training_and_the_time_left() -> None:
@@ -203,8 +198,8 @@ def test_pace_tells_the_speed_of_training_and_the_time_left() -> None:
 
 def test_lines_tell_of_updates_now_and_then() -> None:
     stream = io.StringIO()
-    lines = Lines("tokens", stream, every=0.0)
-    for event in Problem(Net()).fit(Settings(epochs=1)):
+    lines = LineDisplay("tokens", stream, every=0.0)
+    for event in Problem(Net()).fit(TrainingConfig(epochs=1)):
         lines.show(event)
     text = stream.getvalue().splitlines()
     assert len(text) == 6 + 1 + 1

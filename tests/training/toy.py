@@ -5,25 +5,53 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from elman.training.average import weights
-from elman.training.batches import Lists
-from elman.training.distributed import leads
+from elman.model_files import CHECKPOINT
+from elman.training.distributed import is_main_process
+from elman.training.ema import tensors_by_name
+from elman.training.evaluation import Validation
 from elman.training.events import Event, Update
-from elman.training.fit import fit
-from elman.training.run import CHECKPOINT, resumption, run
-from elman.training.settings import Settings
-from elman.training.validation import Validation
+from elman.training.run import find_resume_point, follow
+from elman.training.training_config import TrainingConfig
+from elman.training.training_loop import fit
 
 Batch = Sequence[int]
 E = TypeVar("E")
+
+
+class Lists(Generic[E]):
+    """Batches that are lists of examples; ``plan`` gives those of an epoch."""
+
+    def __init__(
+        self, plan: Callable[[int], Sequence[Sequence[E]]], weigh: Callable[[Sequence[E]], float] = len
+    ) -> None:
+        self.plan = plan
+        self.weigh = weigh
+        self._latest: tuple[int, Sequence[Sequence[E]]] = (-1, ())
+
+    def __call__(self, epoch: int, start: int) -> Iterator[Sequence[E]]:
+        return iter(self._plan(epoch)[start:])
+
+    def count(self, epoch: int) -> int:
+        return len(self._plan(epoch))
+
+    def weight(self, batch: Sequence[E]) -> float:
+        return self.weigh(batch)
+
+    def shard(self, batch: Sequence[E], rank: int, size: int) -> Sequence[E]:
+        return batch[rank::size]
+
+    def _plan(self, epoch: int) -> Sequence[Sequence[E]]:
+        if self._latest[0] != epoch:
+            self._latest = epoch, self.plan(epoch)
+        return self._latest[1]
 
 
 class Net(nn.Module):
@@ -69,7 +97,7 @@ class Problem:
     def scores(self) -> dict[str, float]:
         return {"error": nn.functional.mse_loss(self.net(self.x), self.y).item()}
 
-    def fit(self, settings: Settings, **options: Any) -> Generator[Event, None, None]:
+    def fit(self, settings: TrainingConfig, **options: Any) -> Generator[Event, None, None]:
         options.setdefault("validation", self.validation)
         return fit(self.net, self.batches, self.loss, settings, **options)
 
@@ -81,29 +109,29 @@ def of(kind: Callable[..., E], happened: Sequence[Event]) -> list[E]:
 
 def same(one: nn.Module, other: nn.Module) -> bool:
     """Whether two nets are equal bit for bit."""
-    pairs = zip(weights(one).values(), weights(other).values(), strict=True)
+    pairs = zip(tensors_by_name(one).values(), tensors_by_name(other).values(), strict=True)
     return all(torch.equal(a, b) for a, b in pairs)
 
 
 def main(folder: Path, options: dict[str, Any]) -> None:
     """Train, going on where a checkpoint is found; leave the final weights in ``final``."""
     torch.set_num_threads(1)
-    settings = Settings(**options.get("settings", {}))
+    settings = TrainingConfig(**options.get("settings", {}))
     net = Net(options.get("width", 6), plain=options.get("plain", False))
     problem = Problem(net, options.get("count", 22), options.get("size", 4))
     asked = (folder / CHECKPOINT).exists() and "WORLD_SIZE" not in os.environ
-    resume = resumption(folder, options, asked=asked)
+    resume = find_resume_point(folder, options, asked=asked)
 
     def fatal() -> Generator[Event, None, None]:
         for event in problem.fit(settings, resume=resume):
             yield event
             lost = isinstance(event, Update) and event.number == options.get("lost")
-            if lost and not leads() and not (folder / "lost").exists():
+            if lost and not is_main_process() and not (folder / "lost").exists():
                 (folder / "lost").touch()
                 os.kill(os.getpid(), 9)
 
-    if run(fatal(), folder, options) and leads():
-        save_file({k: v.clone() for k, v in weights(net).items()}, folder / "final")
+    if follow(fatal(), folder, options) and is_main_process():
+        save_file({k: v.clone() for k, v in tensors_by_name(net).items()}, folder / "final")
 
 
 if __name__ == "__main__":

@@ -3,15 +3,17 @@
 from collections.abc import Callable
 from difflib import get_close_matches
 
-from elman.cells.cell import Cell, Sweep
-from elman.cells.compound import Residual, Stacked
+from elman.cells.cell import Cell, PartScanner
+from elman.cells.elementwise import QRNN, RGLRU, SRU, IndRNN, MinGRU, MinLSTM
 from elman.cells.elman import Elman, ReLUElman
-from elman.cells.formula_cell import Around, FormulaCell, Formulaic, parameter_count
+from elman.cells.formula_cell import ElementwiseCell, FormulaCell, RecurrentCell, count_parameters
+from elman.cells.formulaic import Formulaic, WrappedCell
 from elman.cells.gru import GRU, FlippedGRU, ReLUGRU, ResetAfterGRU
 from elman.cells.lstm import LSTM, BoundedLSTM
-from elman.cells.lstm_variants import CoupledLSTM, NormedLSTM, PeepholeLSTM, ProjectedLSTM
+from elman.cells.lstm_variants import SLSTM, CoupledLSTM, LayerNormLSTM, PeepholeLSTM, ProjectedLSTM
 from elman.cells.mogrifier import Mogrifier
-from elman.cells.noise import Dropout, WeightDrop, Zoneout
+from elman.cells.regularization import Dropout, WeightDrop, Zoneout, with_zoneout
+from elman.cells.stacked import Residual, Stacked, stack_cells
 from elman.errors import ConfigError
 
 CELLS: dict[str, Callable[[int, int], Formulaic]] = {
@@ -21,17 +23,24 @@ CELLS: dict[str, Callable[[int, int], Formulaic]] = {
     "bounded-lstm": BoundedLSTM,
     "coupled-lstm": CoupledLSTM,
     "peephole-lstm": PeepholeLSTM,
-    "normed-lstm": NormedLSTM,
+    "layer-norm-lstm": LayerNormLSTM,
     "projected-lstm": lambda d, h: ProjectedLSTM(d, h, cell_size=2 * h),
     "gru": GRU,
     "relu-gru": ReLUGRU,
     "flipped-gru": FlippedGRU,
     "reset-after-gru": ResetAfterGRU,
+    "slstm": SLSTM,
+    "minlstm": MinLSTM,
+    "mingru": MinGRU,
+    "rg-lru": RGLRU,
+    "sru": SRU,
+    "qrnn": QRNN,
+    "indrnn": IndRNN,
 }
 """Cells by the names that configurations and the command line use."""
 
 
-def named(name: str) -> Callable[[int, int], Formulaic]:
+def get_cell(name: str) -> Callable[[int, int], Formulaic]:
     """``cell(input_size, hidden_size)`` by name; an unknown one is an error that says what there is."""
     if name in CELLS:
         return CELLS[name]
@@ -44,27 +53,38 @@ __all__ = [
     "CELLS",
     "GRU",
     "LSTM",
-    "Around",
+    "QRNN",
+    "RGLRU",
+    "SLSTM",
+    "SRU",
     "BoundedLSTM",
     "Cell",
     "CoupledLSTM",
     "Dropout",
+    "ElementwiseCell",
     "Elman",
     "FlippedGRU",
     "FormulaCell",
     "Formulaic",
+    "IndRNN",
+    "LayerNormLSTM",
+    "MinGRU",
+    "MinLSTM",
     "Mogrifier",
-    "NormedLSTM",
+    "PartScanner",
     "PeepholeLSTM",
     "ProjectedLSTM",
     "ReLUElman",
     "ReLUGRU",
+    "RecurrentCell",
     "ResetAfterGRU",
     "Residual",
     "Stacked",
-    "Sweep",
     "WeightDrop",
+    "WrappedCell",
     "Zoneout",
-    "named",
-    "parameter_count",
+    "count_parameters",
+    "get_cell",
+    "stack_cells",
+    "with_zoneout",
 ]

@@ -14,7 +14,7 @@ S = TypeVar("S")
 
 
 @runtime_checkable
-class Sweep(Protocol):
+class PartScanner(Protocol):
     """Runs a cell over whole sequences, the same way as the scan that a compound cell is part of."""
 
     def __call__(self, cell: Cell[Any], xs: Tensor, state: Any) -> tuple[Tensor, Any]:
@@ -46,16 +46,16 @@ class Cell(nn.Module, ABC, Generic[S]):
     def output(self, state: S) -> Tensor:
         """O: y_i from s_i."""
 
-    def draw(self, like: Tensor) -> Cell[S]:
-        """This cell with its dice thrown for one batch of sequences; itself where nothing is random."""
+    def sample_masks(self, like: Tensor) -> Cell[S]:
+        """This cell with its random masks drawn for one batch of sequences; itself where nothing is random."""
         return self
 
-    def settled(self, dtype: torch.dtype) -> Cell[S]:
-        """This cell, drawn, to be run over one piece of its sequences after the other: what is made of its
-        weights is made once, in that precision."""
+    def freeze(self, dtype: torch.dtype) -> Cell[S]:
+        """This cell for running over a sequence piece by piece: what is derived from its weights is computed
+        once, in that precision."""
         return self
 
-    def sweep(self, xs: Tensor, state: S, run: Sweep) -> tuple[Tensor, S] | None:
+    def scan_parts(self, xs: Tensor, state: S, run: PartScanner) -> tuple[Tensor, S] | None:
         """How a compound runs over whole sequences by running its parts; None if it has no better way
         than one step after the other."""
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elman.cells.formula_cell import FormulaCell
+from elman.cells.formula_cell import RecurrentCell
 from elman.formula import Gates, Matrices, State, formula, relu, tanh
 
 
@@ -16,22 +16,16 @@ def elman_relu(x: Gates, U: Matrices, s: State) -> State:
     return State(h=relu(x.h + U.h(s.h)))
 
 
-class Elman(FormulaCell):
+class Elman(RecurrentCell):
     """h' = tanh(W x + U h + b),  y = h'
 
     The recurrence costs H² parameters more than a feed-forward layer of the same width.
     """
 
-    def __init__(
-        self, input_size: int, hidden_size: int, *, bias: bool = True, orthogonal: bool = True
-    ) -> None:
-        super().__init__(elman, input_size, hidden_size, bias=bias, orthogonal=orthogonal)
+    formula = elman
 
 
-class ReLUElman(FormulaCell):
+class ReLUElman(RecurrentCell):
     """h' = max(0, W x + U h + b),  y = h'"""
 
-    def __init__(
-        self, input_size: int, hidden_size: int, *, bias: bool = True, orthogonal: bool = True
-    ) -> None:
-        super().__init__(elman_relu, input_size, hidden_size, bias=bias, orthogonal=orthogonal)
+    formula = elman_relu

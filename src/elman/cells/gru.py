@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from elman.cells.formula_cell import FormulaCell
-from elman.formula import Formula, Gates, Matrices, State, formula, relu, sigmoid, tanh
+from elman.cells.formula_cell import FormulaCell, RecurrentCell
+from elman.formula import Gates, Matrices, State, formula, relu, sigmoid, tanh
 
 
 @formula(gates="r z n")
@@ -41,19 +41,14 @@ def reset_after_plain(x: Gates, U: Matrices, s: State) -> State:
     return State(h=z * s.h + (1 - z) * n)
 
 
-class GRU(FormulaCell):
+class GRU(RecurrentCell):
     """Cho et al. (2014), as in lecture 001: the reset gate acts before the product.
 
     r, z = σ(W x + U h + b)         n = tanh(W_n x + U_n (r ⊙ h) + b_n)
     h' = z ⊙ h + (1 - z) ⊙ n
     """
 
-    formula: Formula = gru
-
-    def __init__(
-        self, input_size: int, hidden_size: int, *, bias: bool = True, orthogonal: bool = True
-    ) -> None:
-        super().__init__(self.formula, input_size, hidden_size, bias=bias, orthogonal=orthogonal)
+    formula = gru
 
 
 class ReLUGRU(GRU):
@@ -75,7 +70,7 @@ class ResetAfterGRU(FormulaCell):
     """
 
     def __init__(
-        self, input_size: int, hidden_size: int, *, bias: bool = True, orthogonal: bool = True
+        self, input_size: int, hidden_size: int, *, bias: bool = True, orthogonal: bool = True, heads: int = 1
     ) -> None:
         which = reset_after if bias else reset_after_plain
-        super().__init__(which, input_size, hidden_size, bias=bias, orthogonal=orthogonal)
+        super().__init__(which, input_size, hidden_size, bias=bias, orthogonal=orthogonal, heads=heads)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from elman.cells.formula_cell import FormulaCell
-from elman.formula import Formula, Gates, Matrices, State, formula, sigmoid, tanh
+from elman.cells.formula_cell import RecurrentCell
+from elman.formula import Gates, Matrices, State, formula, sigmoid, tanh
 
 
 @formula(gates="i f z o", states="h c")
@@ -14,13 +14,13 @@ def lstm(x: Gates, U: Matrices, s: State) -> State:
 
 
 @formula(gates="i f z o", states="h c")
-def bounded(x: Gates, U: Matrices, s: State) -> State:
+def bounded_lstm(x: Gates, U: Matrices, s: State) -> State:
     i, f, z, o = x + U(s.h)
     c = tanh(sigmoid(f) * s.c + sigmoid(i) * tanh(z))
     return State(h=sigmoid(o) * c, c=c)
 
 
-class LSTM(FormulaCell):
+class LSTM(RecurrentCell):
     """Hochreiter & Schmidhuber (1997), with the forget gate of Gers et al. (2000).
 
     i, f, o = σ(W x + U h + b)      z = tanh(W_z x + U_z h + b_z)
@@ -30,7 +30,7 @@ class LSTM(FormulaCell):
     lecture 000.
     """
 
-    formula: Formula = lstm
+    formula = lstm
 
     def __init__(
         self,
@@ -39,10 +39,11 @@ class LSTM(FormulaCell):
         *,
         bias: bool = True,
         orthogonal: bool = True,
+        heads: int = 1,
         forget_bias: float = 1.0,
     ) -> None:
-        super().__init__(self.formula, input_size, hidden_size, bias=bias, orthogonal=orthogonal)
-        self.start_bias("f", forget_bias)
+        super().__init__(input_size, hidden_size, bias=bias, orthogonal=orthogonal, heads=heads)
+        self.init_gate_bias("f", forget_bias)
 
 
 class BoundedLSTM(LSTM):
@@ -51,4 +52,4 @@ class BoundedLSTM(LSTM):
     c' = tanh(f ⊙ c + i ⊙ z)        h' = o ⊙ c'
     """
 
-    formula = bounded
+    formula = bounded_lstm

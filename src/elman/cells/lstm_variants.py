@@ -1,17 +1,20 @@
-"""LSTMs with peepholes, coupled gates, a projection, or layer normalisation."""
+"""LSTMs with peepholes, coupled gates, a projection, layer normalisation, or exponential gates."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from elman.cells.formula_cell import FormulaCell
+import torch
+
+from elman.cells.formula_cell import FormulaCell, RecurrentCell
 from elman.cells.lstm import LSTM
 from elman.errors import ModelError
-from elman.formula import Gates, Matrices, State, formula, mean, rsqrt, sigmoid, tanh
+from elman.formula import Gates, Matrices, State, formula
+from elman.formula.ops import exp, log_sigmoid, maximum, mean, rsqrt, sigmoid, tanh
 
 
 @formula(gates="i f z o", states="h c", parameters="i f o")
-def peephole(x: Gates, U: Matrices, s: State, p: Gates) -> State:
+def peephole_lstm(x: Gates, U: Matrices, s: State, p: Gates) -> State:
     i, f, z, o = x + U(s.h)
     c = sigmoid(f + p.f * s.c) * s.c + sigmoid(i + p.i * s.c) * tanh(z)
     return State(h=sigmoid(o + p.o * c) * tanh(c), c=c)
@@ -23,11 +26,11 @@ class PeepholeLSTM(LSTM):
     i, f = σ(W x + U h + p ⊙ c + b)    o = σ(W_o x + U_o h + p_o ⊙ c' + b_o)
     """
 
-    formula = peephole
+    formula = peephole_lstm
 
 
 @formula(gates="f z o", states="h c")
-def coupled(x: Gates, U: Matrices, s: State) -> State:
+def coupled_lstm(x: Gates, U: Matrices, s: State) -> State:
     f, z, o = x + U(s.h)
     f = sigmoid(f)
     c = f * s.c + (1 - f) * tanh(z)
@@ -40,11 +43,11 @@ class CoupledLSTM(LSTM):
     c' = f ⊙ c + (1 - f) ⊙ z
     """
 
-    formula = coupled
+    formula = coupled_lstm
 
 
 @formula(gates="i f z o", states="h c")
-def projected(x: Gates, U: Matrices, s: State) -> State:
+def projected_lstm(x: Gates, U: Matrices, s: State) -> State:
     i, f, z, o = x + U(s.h)
     c = sigmoid(f) * s.c + sigmoid(i) * tanh(z)
     return State(h=U.h(sigmoid(o) * tanh(c)), c=c)
@@ -69,10 +72,8 @@ class ProjectedLSTM(FormulaCell):
                 f"and cell_size {cell_size}"
             )
         widths = {"h": hidden_size}
-        super().__init__(
-            projected, input_size, cell_size, bias=bias, orthogonal=orthogonal, widths=widths
-        )
-        self.start_bias("f", forget_bias)
+        super().__init__(projected_lstm, input_size, cell_size, bias=bias, orthogonal=orthogonal, widths=widths)
+        self.init_gate_bias("f", forget_bias)
 
 
 GAINS = {"gi": 1.0, "gf": 1.0, "gz": 1.0, "go": 1.0, "gc": 1.0}
@@ -80,7 +81,7 @@ SHIFTS = {"bi": 0.0, "bf": 1.0, "bz": 0.0, "bo": 0.0, "bc": 0.0}
 
 
 @formula(gates="i f z o", states="h c", parameters=GAINS | SHIFTS)
-def normed(x: Gates, U: Matrices, s: State, p: Gates) -> State:
+def layer_norm_lstm(x: Gates, U: Matrices, s: State, p: Gates) -> State:
     def norm(a: Any, gain: Any, shift: Any) -> Any:
         a = a - mean(a)
         return gain * (a * rsqrt(mean(a * a) + 1e-5)) + shift
@@ -92,7 +93,7 @@ def normed(x: Gates, U: Matrices, s: State, p: Gates) -> State:
     return State(h=o * tanh(norm(c, p.gc, p.bc)), c=c)
 
 
-class NormedLSTM(FormulaCell):
+class LayerNormLSTM(FormulaCell):
     """Layer normalisation of every gate and of the memory that is shown (Ba et al. 2016).
 
     i, f, o = σ(N(W x + U h))    z = tanh(N(W_z x + U_z h))
@@ -101,4 +102,37 @@ class NormedLSTM(FormulaCell):
     """
 
     def __init__(self, input_size: int, hidden_size: int, *, orthogonal: bool = True) -> None:
-        super().__init__(normed, input_size, hidden_size, bias=False, orthogonal=orthogonal)
+        super().__init__(layer_norm_lstm, input_size, hidden_size, bias=False, orthogonal=orthogonal)
+
+
+@formula(gates="i f z o", states="h c n m")
+def slstm(x: Gates, U: Matrices, s: State) -> State:
+    i, f, z, o = x + U(s.h)
+    kept = log_sigmoid(f) + s.m
+    m = maximum(kept, i)
+    c = exp(kept - m) * s.c + exp(i - m) * tanh(z)
+    n = exp(kept - m) * s.n + exp(i - m)
+    return State(h=sigmoid(o) * c / n, c=c, n=n, m=m)
+
+
+class SLSTM(RecurrentCell):
+    """Beck et al. (2024): the input gate is exp(i), so that a later token can outweigh all earlier ones.
+
+    i, f = W x + U h + b               z = tanh(W_z x + U_z h + b_z)       o = σ(W_o x + U_o h + b_o)
+    m' = max(log σ(f) + m, i)
+    c' = exp(log σ(f) + m - m') ⊙ c + exp(i - m') ⊙ z
+    n' = exp(log σ(f) + m - m') ⊙ n + exp(i - m')
+    h' = o ⊙ c' / n'
+
+    m only keeps the exponents small: h does not depend on it. ``heads`` makes U block-diagonal, as the paper
+    does. The biases of the forget gate begin between 3 and 6, from the first unit to the last.
+    """
+
+    formula = slstm
+
+    def __init__(
+        self, input_size: int, hidden_size: int, *, bias: bool = True, orthogonal: bool = True, heads: int = 1
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias=bias, orthogonal=orthogonal, heads=heads)
+        if self.b is not None:
+            self.b.data.chunk(4)[1].copy_(torch.linspace(3, 6, hidden_size))

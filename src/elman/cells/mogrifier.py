@@ -15,14 +15,15 @@ import torch
 from torch import nn
 from torch.nn.functional import linear
 
-from elman.cells.formula_cell import Around, Formulaic
+from elman.cells.formulaic import Formulaic, WrappedCell
 from elman.errors import ModelError
 from elman.formula import Formula, Gates, Matrices, State, sigmoid
+from elman.formula.symbols import symbol
 from elman.shapes import Tensor
 
 
 @cache
-def mogrified(inner: Formula, rounds: int, thin: bool) -> Formula:
+def mogrify_formula(inner: Formula, rounds: int, thin: bool) -> Formula:
     """The formula after some rounds; ``thin`` matrices stand before those of the rounds, q before Q."""
 
     def function(x: Gates, U: Matrices, s: State, *more: Gates) -> State:
@@ -59,12 +60,16 @@ def _names(rounds: int) -> list[str]:
     return [f"{'QR'[i % 2]}_{i + 1}" for i in range(rounds)]
 
 
-class Mogrified(Around):
+class MogrifiedCell(WrappedCell):
     """A cell whose input and output state pass through gates, by turns, before each step."""
 
     def __init__(self, cell: Formulaic, gates: nn.ModuleList) -> None:
+        if cell.heads > 1:
+            raise ModelError("the Mogrifier multiplies by whole matrices; its cell has heads")
+        if len(gates) > 1 and symbol("s", cell.formula.output) not in cell.formula.trace.uses:
+            raise ModelError(f"{cell.formula.name} does not read the state that a round would gate")
         thin = isinstance(gates[0], nn.Sequential)
-        super().__init__(cell, mogrified(cell.formula, len(gates), thin))
+        super().__init__(cell, mogrify_formula(cell.formula, len(gates), thin))
         self.gates = gates
         own = {name: len(matrix) for name, matrix in self._own()}
         read = {f"W_{gate}": cell.widths[gate] for gate in cell.formula.gates}
@@ -83,6 +88,9 @@ class Mogrified(Around):
         known = x.new_zeros(len(W)) if b is None else b
         masks = self.cell.project(x)[1:] if self.formula.masks else ()
         return torch.cat((known.to(x.dtype).expand(*x.shape[:-1], -1), x), -1), *masks
+
+    def step_inputs(self, gates: Tensor) -> tuple[Tensor, ...]:
+        raise ModelError("a Mogrifier multiplies its input within the step: give it x, not W x + b")
 
     def matrices(self) -> Sequence[Tensor]:
         parts = (self._parts(product.names) for product in self.formula.trace.products)
@@ -112,20 +120,18 @@ class Mogrified(Around):
         each = torch.split(matrix, [self.widths[n] for n in names])
         return each[names.index(name)]
 
-    def draw(self, like: Tensor) -> Mogrified:
-        cell = cast(Formulaic, self.cell.draw(like))
-        return self if cell is self.cell else Mogrified(cell, self.gates)
+    def sample_masks(self, like: Tensor) -> MogrifiedCell:
+        cell = cast(Formulaic, self.cell.sample_masks(like))
+        return self if cell is self.cell else MogrifiedCell(cell, self.gates)
 
     def equations(self) -> list[str]:
         """The rounds, then the cell's formula, typeset in Unicode; x and h are what the round before left."""
         turns = range(1, len(self.gates) + 1)
-        lines = [
-            f"h = 2 ⊙ σ(R_{i} x) ⊙ h" if i % 2 == 0 else f"x = 2 ⊙ σ(Q_{i} h) ⊙ x" for i in turns
-        ]
+        lines = [f"h = 2 ⊙ σ(R_{i} x) ⊙ h" if i % 2 == 0 else f"x = 2 ⊙ σ(Q_{i} h) ⊙ x" for i in turns]
         return [*lines, *self.cell.equations()]
 
 
-class Mogrifier(Mogrified):
+class Mogrifier(MogrifiedCell):
     """Any cell after some rounds in which x and h gate one another, x first.
 
     x ← 2 σ(Q_i h) ⊙ x    (i = 1, 3, …)        h ← 2 σ(R_i x) ⊙ h    (i = 2, 4, …)        then s' = R(s, x)
@@ -136,9 +142,7 @@ class Mogrifier(Mogrified):
 
     def __init__(self, cell: Formulaic, *, rounds: int = 5, rank: int = 0) -> None:
         if rounds < 1 or rank < 0:
-            raise ModelError(
-                f"rounds must be at least 1 and rank at least 0, got {rounds} and {rank}"
-            )
+            raise ModelError(f"rounds must be at least 1 and rank at least 0, got {rounds} and {rank}")
         sizes = cell.output_size, cell.input_size
         gates = [_gate(*(sizes[::-1] if turn % 2 else sizes), rank) for turn in range(rounds)]
         super().__init__(cell, nn.ModuleList(gates))

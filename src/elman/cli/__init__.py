@@ -16,7 +16,7 @@ def main() -> None:
     if usual := getsignal(SIGINT) is default_int_handler:
         signal(SIGINT, _interrupt)
     try:
-        from elman.cli.verbs import call
+        from elman.cli.app import call
 
         code = call()
     finally:

@@ -1,4 +1,4 @@
-"""elman average: one model of several."""
+"""elman average: checkpoint averaging."""
 
 from __future__ import annotations
 
@@ -6,26 +6,24 @@ from pathlib import Path
 
 import click
 
-from elman.cli.terminal import say
-
-FOLDER = click.Path(file_okay=False, path_type=Path)
+from elman.cli.terminal import FOLDER, option, say
 
 
-@click.command(short_help="Write the mean of several models.")
+@click.command(short_help="Average the weights of several models.")
 @click.argument("folders", nargs=-1, required=True, metavar="DIR DIR...", type=FOLDER)
-@click.option("--out", metavar="DIR", type=FOLDER, required=True, help="The model folder to write.")
+@option("--out DIR", "The model folder to write.", type=FOLDER, required=True)
 def average(folders: tuple[Path, ...], out: Path) -> None:
-    """Write a model whose weights are the mean of those of several.
+    """Average the weights of several models (checkpoint averaging).
 
-    It is for models of one task and one vocabulary that began from the same weights: what one run gave
-    after different times, or what was trained on with --init. The mean of models that were trained apart
-    is worthless; let them write together instead (elman translate --with).
+    The models must have the same task and vocabulary and descend from the same weights: checkpoints of one
+    run, or models fine-tuned with --init. The mean of models that were trained independently is useless; use
+    them as an ensemble instead (elman translate --with).
 
     \b
     Example:
       elman average models/en-de models/en-de-more --out models/en-de-mean
     """
-    from elman.learning.averaging import average
+    from elman.pipeline.average_models import average
 
     average(folders, out)
     say(f"model: {out}")

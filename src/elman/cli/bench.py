@@ -1,4 +1,4 @@
-"""elman bench: the side-by-side measurements of bench/."""
+"""elman bench: the benchmarks of bench/."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from elman.errors import ConfigError
 
 
 @click.command(
-    short_help="Run a measurement of the folder bench/ of a checkout.",
+    short_help="Run a benchmark of a checkout.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.argument("name")
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
 def bench(name: str, options: tuple[str, ...]) -> None:
-    """Run one of the measurements in the folder bench/ of a checkout.
+    """Run one of the benchmarks in the folder bench/ of a checkout.
 
-    Options after the name go to the measurement; all know --json and --help.
+    Options after the name go to the benchmark; all have --json and --help.
 
     \b
     Examples:
@@ -29,11 +29,9 @@ def bench(name: str, options: tuple[str, ...]) -> None:
     """
     folder = Path(__file__).parents[3] / "bench"
     if not folder.is_dir():
-        raise ConfigError(
-            "the measurements are not installed: run `elman bench` in a checkout of Elman"
-        )
+        raise ConfigError("the benchmarks are not installed: run `elman bench` in a checkout of Elman")
     scripts = {path.stem: path for path in sorted(folder.glob("*.py"))}
     if name not in scripts:
-        raise ConfigError(f"unknown measurement {name!r}; there are {', '.join(scripts)}")
+        raise ConfigError(f"unknown benchmark {name!r}; there are {', '.join(scripts)}")
     done = subprocess.run([sys.executable, str(scripts[name]), *options], check=False)
     sys.exit(done.returncode)

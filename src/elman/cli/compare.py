@@ -9,27 +9,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from elman.cli.terminal import PICTURE, print_table, progress_bar, say
+
 if TYPE_CHECKING:
-    from elman.inspect.comparison import Result
+    from elman.inspect.comparison import ComparisonResult
+
+PLOTTED = "Where to plot the gradients through time."
 
 
 @click.command(short_help="Train cells side by side: memory, little data, gradients.")
 @click.argument("cells", nargs=-1, metavar="[CELL]...")
-@click.option("--seed", default=0, show_default=True, help="For weights and examples.")
-@click.option(
-    "--picture",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("compare.png"),
-    show_default=True,
-    help="Where to draw the gradients through time.",
-)
-@click.option("--no-picture", is_flag=True, help="Draw nothing.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else."
-)
-def compare(
-    cells: tuple[str, ...], seed: int, picture: Path, no_picture: bool, as_json: bool
-) -> None:
+@click.option("--seed", default=0, show_default=True, help="Random seed of weights and examples.")
+@click.option("--picture", default=Path("compare.png"), type=PICTURE, show_default=True, help=PLOTTED)
+@click.option("--no-picture", is_flag=True, help="Do not plot.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
+def compare(cells: tuple[str, ...], seed: int, picture: Path, no_picture: bool, as_json: bool) -> None:
     """Compare cells on a long-range memory task and on a task with little data.
 
     Without names: elman, gru and lstm. Each cell is trained twice, in about ten seconds on two cores: to
@@ -43,13 +37,12 @@ def compare(
     """
     import torch
 
-    from elman.cli.terminal import progress, say
     from elman.inspect.comparison import Comparison, gradient_curves
 
     torch.set_num_threads(1)  # nets this small only lose by sharing their steps
     names = list(cells or ("elman", "gru", "lstm"))
-    results: list[Result] = []
-    with progress() as bar:
+    results: list[ComparisonResult] = []
+    with progress_bar() as bar:
         task = bar.add_task("training", total=len(names))
         for result in Comparison(seed=seed).run(names):
             results.append(result)
@@ -58,29 +51,17 @@ def compare(
         rows = [{**dataclasses.asdict(r), "norms": r.norms.tolist()} for r in results]
         click.echo(json.dumps({"seed": seed, "cells": rows}))
     else:
-        _table(results)
+        print_table(
+            ["cell", "parameters", "memory %", "little data %", "seconds"],
+            [
+                [r.cell, f"{r.parameters:,}", f"{r.memory:.1f}", f"{r.little_data:.1f}", f"{r.seconds:.1f}"]
+                for r in results
+            ],
+            caption="memory: chance 12.5 %; little data: chance 50 %; held-out accuracy, one seed",
+        )
     if not no_picture:
-        from elman.inspect.pictures import draw_gradients
+        from elman.inspect.plots import plot_gradients
 
         start = gradient_curves(["elman", "relu"], seed=seed)
-        draw_gradients(start, {r.cell: r.norms for r in results}, picture)
+        plot_gradients(start, {r.cell: r.norms for r in results}, picture)
         say(f"gradients through time: {picture}")
-
-
-def _table(results: list[Result]) -> None:
-    from elman.cli.terminal import table
-
-    table(
-        ["cell", "parameters", "memory %", "little data %", "seconds"],
-        [
-            [
-                r.cell,
-                f"{r.parameters:,}",
-                f"{r.memory:.1f}",
-                f"{r.little_data:.1f}",
-                f"{r.seconds:.1f}",
-            ]
-            for r in results
-        ],
-        caption="memory: chance 12.5 %; little data: chance 50 %; held-out accuracy, one seed",
-    )

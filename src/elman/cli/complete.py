@@ -10,39 +10,31 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.folders import language_model, model_folder
-from elman.cli.language import adaptable, tell_if_too_short
-from elman.cli.terminal import on_device
+from elman.cli.adaptation_options import warn_if_too_short, with_adaptation_options
+from elman.cli.model_args import load_language_model, model_argument
+from elman.cli.terminal import device_option, option
 from elman.errors import ConfigError
 
 if TYPE_CHECKING:
-    from elman.tasks.writing.completion import Completion
-    from elman.tasks.writing.predictor import Predictor
+    from elman.generation import Completion, Predictor
 
 
 @click.command(short_help="Complete a word or say the next one; on a terminal as you type.")
-@model_folder
+@model_argument
 @click.argument("text", required=False)
-@click.option(
-    "-k", type=click.IntRange(min=1, max=64), default=5, show_default=True, help="So many."
-)
-@click.option(
-    "--running", is_flag=True, help="Without TEXT: each line comes after the lines before it."
-)
-@adaptable
-@click.option("--json", "as_json", is_flag=True, help="A JSON object for each text.")
-@on_device
-def complete(
-    folder: Path, text: str | None, k: int, device: str, ways: dict[str, Any], **options: Any
-) -> None:
+@option("-k", "Number of completions.", type=click.IntRange(min=1, max=64), default=5, show_default=True)
+@click.option("--running", is_flag=True, help="Without TEXT: the lines are one running text.")
+@with_adaptation_options
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each text.")
+@device_option
+def complete(folder: Path, text: str | None, k: int, device: str, ways: dict[str, Any], **options: Any) -> None:
     """Print the likeliest completions of the last word of TEXT with their probabilities, best first.
 
     After a blank these are the next words. Without TEXT, on a terminal, words are completed while you type:
     Tab takes the best completion, Enter begins a new line, Ctrl-D ends. Elsewhere the lines of standard
     input are completed, a line for each.
 
-    With --running, --cache remembers and --dynamic learns from all lines before; else they begin anew with
-    each line.
+    With --running, --cache and --dynamic adapt to all lines before; otherwise they start anew with each line.
 
     \b
     Examples:
@@ -50,17 +42,17 @@ def complete(
       elman complete models/lm --running --cache
     """
     if options["running"] and text is not None:
-        raise ConfigError("--running is for lines; a TEXT stands for itself, but may have several")
+        raise ConfigError("--running is for lines of standard input; leave out TEXT")
     as_json: bool = options["as_json"]
     typing = text is None and not as_json and sys.stdin.isatty() and sys.stdout.isatty()
     if typing and "dynamic" in ways and not options["running"]:
-        raise ConfigError("--dynamic learns from the lines before this one; say --running, too")
-    model = language_model(folder, device)
+        raise ConfigError("--dynamic adapts to the lines before this one: add --running")
+    model = load_language_model(folder, device)
     completer = (RunningCompleter if options["running"] else Completer)(model, k, ways)
     if typing:
-        from elman.cli.typing_line import type_along
+        from elman.cli.live_completion import complete_live
 
-        type_along(completer.find, completer.enter)
+        complete_live(completer.find, completer.enter)
     elif text is not None and not as_json:
         for one in completer.find(text):
             click.echo(f"{one.text}\t{one.probability:.4f}")
@@ -70,7 +62,7 @@ def complete(
             click.echo(_line(line, completer.find(line), as_json))
             completer.enter(line)
     if not typing and not as_json:
-        tell_if_too_short(ways, completer.longest)
+        warn_if_too_short(ways, completer.longest)
 
 
 class Completer:
@@ -82,17 +74,16 @@ class Completer:
         self.model, self.k, self.ways = model, k, ways
 
     def find(self, text: str) -> list[Completion]:
-        from elman.tasks.writing.completion import complete
-        from elman.tasks.writing.following import adapted
-        from elman.tasks.writing.word_ends import LONGEST
+        from elman.generation import adapt, complete
+        from elman.generation.word_search import MAX_WORD_TOKENS
 
-        return complete(adapted(self.model, text, LONGEST, **self.ways), text, self.k)
+        return complete(adapt(self.model, text, MAX_WORD_TOKENS, **self.ways), text, self.k)
 
     def enter(self, text: str) -> None:
         """The text is over."""
-        from elman.tasks.writing.prompt import settled
+        from elman.generation.cursor import encode_prompt
 
-        self.longest = max(self.longest, len(settled(self.model, text)[0]))
+        self.longest = max(self.longest, len(encode_prompt(self.model, text)[0]))
 
 
 class RunningCompleter:
@@ -101,23 +92,23 @@ class RunningCompleter:
     longest = 0  # tokens of all lines
 
     def __init__(self, model: Predictor, k: int, ways: dict[str, Any]) -> None:
-        from elman.tasks.writing.following import Following
+        from elman.generation import AdaptedLM
 
-        self.following, self.k = Following(model, **ways), k
+        self.following, self.k = AdaptedLM(model, **ways), k
 
     def find(self, line: str) -> list[Completion]:
-        from elman.tasks.writing.completion import complete
+        from elman.generation import complete
 
         return complete(self.following, line, self.k)
 
     def enter(self, line: str) -> None:
         """The line is over; the next comes after it."""
         self.following.read(line)
-        self.longest += len(self.following.codec.encode(line)) + 1
+        self.longest += len(self.following.tokenizer.encode(line)) + 1
 
 
 def _line(text: str, found: Sequence[Completion], as_json: bool) -> str:
     if as_json:
-        answer = {"text": text, "completions": [one._asdict() for one in found]}
-        return json.dumps(answer, ensure_ascii=False)
+        completions = [one._asdict() for one in found]
+        return json.dumps({"text": text, "completions": completions}, ensure_ascii=False)
     return "\t".join(f"{one.text} {one.probability:.4f}" for one in found)

@@ -1,4 +1,4 @@
-"""elman demo: trains on data that is there already, and shows what came of it."""
+"""elman demo: train on data that is installed already, and show the result."""
 
 from __future__ import annotations
 
@@ -9,30 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.terminal import INTERRUPTED, say, table
+from elman.cli.terminal import FOLDER, INTERRUPTED, option, print_table, say
 
 if TYPE_CHECKING:
     from elman.demo import Demo
 
+POSITIVE = click.FloatRange(min=0, min_open=True)
 NAMES = ("seq2seq", "lm", "classifier", "tagger")
 
 
 @click.command()
 @click.argument("task", type=click.Choice(NAMES), default="seq2seq")
-@click.option(
-    "--out",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="The model folder to write.  [default: models/demo-TASK]",
-)
-@click.option(
-    "--minutes",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="N",
-    default=1.75,
-    show_default=True,
-    help="Train no longer than that, also where the machine is busy.",
-)
+@option("--out DIR", "The model folder to write.  [default: models/demo-TASK]", type=FOLDER)
+@option("--minutes N", "Stop training after N minutes.", type=POSITIVE, default=1.75, show_default=True)
 def demo(task: str, out: Path | None, minutes: float) -> None:
     """Train a small model in a minute or two and show what it can do.
 
@@ -56,30 +45,30 @@ def demo(task: str, out: Path | None, minutes: float) -> None:
 
     # On a machine with other work, threads that share steps as small as these wait for each other.
     torch.set_num_threads(1)
-    say("reading what is installed here")
+    say("reading the data")
     play(DEMOS[task](minutes), task, out or Path("models") / f"demo-{task}")
 
 
-def play(demo: Demo, task: str, out: Path) -> None:
-    """Train, judge, show, say what to type next, and on a terminal answer."""
-    from elman.learning import learn
-    from elman.learning.recipe import build
+def play(demo: Demo[Any], task: str, out: Path) -> None:
+    """Train, evaluate, show examples, print the next commands, and on a terminal answer."""
+    from elman.pipeline import run_recipe
+    from elman.pipeline.recipe import build
 
     say(f"{demo.about}\n")
     data = out / "data"
     data.mkdir(parents=True, exist_ok=True)
-    outcome = learn(build(demo.recipe(data)), out)
+    outcome = run_recipe(build(demo.recipe(data)), out)
     if outcome is None:
-        say(f"elman demo {task} begins again")
+        say(f"interrupted; elman demo {task} starts again")
         raise click.exceptions.Exit(INTERRUPTED)
     header, rows, caption = demo.results(outcome.model)
     click.echo()
-    table(header, rows, caption=caption)
+    print_table(header, rows, caption=caption)
     click.echo()
     for line in demo.examples(outcome.model):
         click.echo(line)
     for path in demo.pictures(outcome.model, out):
-        click.echo(f"\ndrawn: {path}")
+        click.echo(f"\nplot: {path}")
     click.echo(f"\nThe model is in {out}. Next:")
     for command in demo.commands(out):
         click.echo(f"  {command}")
@@ -87,15 +76,15 @@ def play(demo: Demo, task: str, out: Path) -> None:
         _prompt(demo, outcome.model)
 
 
-def _prompt(demo: Demo, model: Any) -> None:
+def _prompt(demo: Demo[Any], model: Any) -> None:
     """Answer what is typed until Ctrl-D or Ctrl-C: writing at each key, where a terminal tells keys."""
-    from elman.demo.writing import Writing
+    from elman.demo.docstring_lm import DocstringDemo
 
     click.echo(f"\nNow you: {demo.ask} (Ctrl-D ends).")
-    if isinstance(demo, Writing) and find_spec("termios"):
-        from elman.cli.typing_line import type_along
+    if isinstance(demo, DocstringDemo) and find_spec("termios"):
+        from elman.cli.live_completion import complete_live
 
-        type_along(model.complete, lambda line: click.echo(demo.continued(model, line)))
+        complete_live(model.complete, lambda line: click.echo(demo.continue_text(model, line)))
         return
     while True:
         try:

@@ -3,91 +3,112 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.folders import model_folder
+from elman.cli.model_args import model_argument
+from elman.cli.terminal import COUNT, FOLDER, option, print_table
+from elman.errors import ConfigError
+
+if TYPE_CHECKING:
+    from elman.inspect.executors import ExecutorChoice
 
 
-@click.command(short_help="Say what a model is, and what it does as it reads.")
-@model_folder
-@click.option("--text", help="Look at the model while it reads this: gates, saliency, surprise.")
-@click.option(
-    "--word",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Explain the tag of word N alone, token N of an answer, or why token N was expected.",
+@click.command(short_help="Describe a model and explain its answers.")
+@model_argument
+@option("--text", "Explain the model on this text: gates, saliency, surprisal.")
+@option(
+    "--word N",
+    "Explain only the tag of word N, token N of the answer, or the prediction of token N.",
+    type=COUNT,
 )
-@click.option(
-    "--exposure",
+@option(
+    "--exposure FILE",
+    "Measure exposure bias on these examples; repeat for two files.",
     multiple=True,
     type=click.Path(),
-    metavar="FILE",
-    help="Measure exposure bias on these examples: of models that read what they wrote.",
 )
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Where to draw pictures (PNG); without it none are drawn.",
-)
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else."
-)
+@option("--executors", "Show which executor runs each recurrent cell, and why.", is_flag=True)
+@option("--out DIR", "Write plots (PNG) into this folder.", type=FOLDER)
+@option("--json", "Print one JSON object on stdout, nothing else.", "as_json", is_flag=True)
 def inspect(
     folder: Path,
     text: str | None,
     word: int | None,
     exposure: tuple[str, ...],
+    executors: bool,
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Say what the model in DIR is, how it was trained and what it scored.
+    """Describe the model in DIR: its layers, formulas, training and scores.
 
-    With --text also what happens while it reads: the gates of every layer, how much each token says for the
-    answer (gradient × input: red for it, blue against), where the model attends, if it does, and how
-    surprising each token was. The answer is a classifier's label, the tag of each word, the token that a
-    language model expects next, or each token that a sequence-to-sequence model writes, each against the
-    next best one.
+    With --text it also explains one answer: the gates of every layer, the saliency of each token
+    (gradient × input: red for the answer, blue against it), the attention weights, and the surprisal of each
+    token. The answer is a classifier's label, the tag of each word, the next token of a language model, or
+    each token of a translation, each compared with the next best one.
 
-    With --exposure (twice for two files, source and target) how much worse a language model, a
-    sequence-to-sequence model or a tagger with fed-back tags gets when it reads its own words, not the
-    right ones: by position, and after k words of its own.
+    With --exposure it measures exposure bias: how much worse a language model, a sequence-to-sequence model
+    or a tagger with fed-back tags gets when it reads its own output instead of the right tokens, by position
+    and after k tokens of its own.
+
+    With --executors it shows what runs each recurrent cell, in training and in prediction, and why no faster
+    executor does.
 
     \b
     Examples:
       elman inspect models/topics
       elman inspect models/topics --text "How far is the moon?" --out pictures
       elman inspect models/pos --text "Time flies." --word 2
+      elman inspect models/pos --executors
       elman inspect models/en-de --exposure test.en --exposure test.de --out pictures
     """
-    from elman.cli.inspect_exposure import draw_exposed, expose, exposed, show_exposure
-    from elman.cli.inspect_model import draw_run, look, show_model, told
-    from elman.cli.inspect_text import draw_reading, numbers, show_reading
-    from elman.errors import ConfigError
-    from elman.inspect.readers import read_text
+    from elman.cli.inspect_exposure import exposure_json, exposure_on_files, plot_exposure, show_exposure
+    from elman.cli.inspect_model import model_json, plot_training, read_model_folder, show_model
+    from elman.cli.inspect_text import explanation_json, plot_explanation, show_explanation
+    from elman.inspect.executors import executor_choices
+    from elman.inspect.text_explanation import explain
 
     if word is not None and text is None:
         raise ConfigError("--word says which word of a text, but --text is missing")
-    seen = look(folder)
-    found = told(seen)
-    reading = None if text is None else read_text(seen.model, text, word=word)
-    running = expose(seen, exposure) if exposure else None
+    seen = read_model_folder(folder)
+    found = model_json(seen)
+    explanation = None if text is None else explain(seen.model, text, word=word)
+    running = exposure_on_files(seen, exposure) if exposure else None
+    choices = executor_choices(seen.model.net) if executors else None
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        draw_run(seen, out)
-        if reading is not None:
-            draw_reading(reading, out)
+        plot_training(seen, out)
+        if explanation is not None:
+            plot_explanation(explanation, out)
         if running is not None:
-            draw_exposed(running, out)
+            plot_exposure(running, out)
     if as_json:
-        extra = {} if reading is None else {"text": numbers(reading)}
-        extra |= {} if running is None else {"exposure": exposed(running)}
+        extra: dict[str, Any] = {} if explanation is None else {"text": explanation_json(explanation)}
+        extra |= {} if running is None else {"exposure": exposure_json(running)}
+        extra |= {} if choices is None else {"executors": [asdict(choice) for choice in choices]}
         click.echo(json.dumps(found | extra, ensure_ascii=False))
         return
     show_model(found)
-    if reading is not None:
-        show_reading(reading)
+    if explanation is not None:
+        show_explanation(explanation)
     if running is not None:
         show_exposure(running)
+    if choices is not None:
+        _show_executors(choices)
+
+
+def _show_executors(choices: list[ExecutorChoice]) -> None:
+    """A row for each cell and mode, on stdout."""
+    from elman.inspect.executors import ROWS, STEPS
+
+    click.echo(f"\nexecutors on the CPU, for {ROWS} sequences of up to {STEPS} tokens")
+    print_table(
+        ["layer", "cell", "mode", "executor", "why not a faster one"],
+        [
+            [c.name, c.cell, c.mode, c.executor, "; ".join(f"{n}: {r}" for n, r in c.reasons.items())]
+            for c in choices
+        ],
+    )

@@ -7,39 +7,33 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.terminal import say, table
+from elman.cli.terminal import print_table, say
 
 if TYPE_CHECKING:
-    from elman.cli.inspect_model import Seen
-    from elman.inspect.exposure import Exposure, Running
+    from elman.cli.inspect_model import InspectedModel
+    from elman.inspect.exposure_curves import Exposure
 
 
-def expose(seen: Seen, files: tuple[str, ...]) -> Exposure:
+def exposure_on_files(seen: InspectedModel, files: tuple[str, ...]) -> Exposure:
     """Measure it on examples, read as in training."""
-    from elman.config import build
-    from elman.inspect.exposed import measured
-    from elman.tasks.kinds import TASKS
+    from elman.config import build_config
+    from elman.inspect.exposure import measure_task_exposure
 
-    kind = TASKS[seen.config["task"]]
-    data = build(kind.data, seen.config["data"])
-    examples = kind.read(data, files if len(files) > 1 else files[0])
-    return measured(seen.model, seen.model.encode(examples))
+    model = seen.model
+    data = build_config(type(model.defaults.data), seen.config["data"])
+    examples = model.read(data, files if len(files) > 1 else files[0])
+    return measure_task_exposure(model, model.encode(examples))
 
 
-def exposed(found: Exposure) -> dict[str, Any]:
+def exposure_json(found: Exposure) -> dict[str, Any]:
     """The numbers as JSON can hold them."""
     return {
         "sequences": found.sequences,
         "bias": found.bias,
-        "forced": _plain(found.forced),
-        "free": _plain(found.free),
+        **{name: {n: c.tolist() for n, c in vars(getattr(found, name)).items()} for name in ("forced", "free")},
         "excess": found.excess.tolist(),
-        "accumulated": found.accumulated.tolist(),
+        "accumulated": found.cumulative.tolist(),
     }
-
-
-def _plain(run: Running) -> dict[str, list[float]]:
-    return {"nats": run.nats.tolist(), "right": run.right.tolist(), "counts": run.counts.tolist()}
 
 
 def show_exposure(found: Exposure) -> None:
@@ -53,13 +47,12 @@ def show_exposure(found: Exposure) -> None:
             if not weights.sum():
                 cells += ["", ""]
                 continue
-            mean = (run.nats[first:last] * weights).sum() / weights.sum()
-            right = (run.right[first:last] * weights).sum() / weights.sum()
-            cells += [f"{mean:.2f}", f"{100 * right:.1f}"]
+            nats, right = ((c[first:last] * weights).sum() / weights.sum() for c in (run.nats, run.right))
+            cells += [f"{nats:.2f}", f"{100 * right:.1f}"]
         rows.append(cells)
-    table(["position", "forced: nats", "right %", "free: nats", "right %"], rows)
-    steps = zip(found.excess, found.accumulated, strict=True)
-    table(
+    print_table(["position", "forced: nats", "right %", "free: nats", "right %"], rows)
+    steps = zip(found.excess, found.cumulative, strict=True)
+    print_table(
         ["own tokens", "nats more", "accumulated"],
         [[str(k), f"{one:.3f}", f"{total:.3f}"] for k, (one, total) in enumerate(steps, 1)],
     )
@@ -71,8 +64,8 @@ def _spans(length: int) -> list[tuple[int, int]]:
     return list(zip(edges, [*edges[1:], length], strict=True)) if length else []
 
 
-def draw_exposed(found: Exposure, out: Path) -> None:
-    from elman.inspect.exposure_pictures import draw_exposure
+def plot_exposure(found: Exposure, out: Path) -> None:
+    from elman.inspect.exposure_curves import plot_exposure_curves
 
-    draw_exposure(found, out / "exposure.png")
+    plot_exposure_curves(found, out / "exposure.png")
     say(f"exposure bias: {out / 'exposure.png'}")

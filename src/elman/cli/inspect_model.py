@@ -9,65 +9,64 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from elman.cli.terminal import say, table
+from elman.cli.terminal import print_table, say
 
 if TYPE_CHECKING:
-    from elman.inspect.history import History
-    from elman.tasks.kinds import Task
+    from elman.inspect.history import TrainingHistory
+    from elman.tasks.base import Task
 
 
-class Seen(NamedTuple):
+class InspectedModel(NamedTuple):
     """A model folder, read."""
 
     config: dict[str, Any]
     model: Task
     metrics: dict[str, Any]
-    history: History | None  # of a folder that was passed on without its log: none
+    history: TrainingHistory | None  # of a folder that was passed on without its log: none
 
 
-def look(folder: Path) -> Seen:
+def read_model_folder(folder: Path) -> InspectedModel:
     """All that lies in a model folder."""
     from elman import artifact
     from elman.errors import ModelError
     from elman.inspect.history import read_history
-    from elman.text.stored import read_json
-    from elman.training.run import METRICS
+    from elman.model_files import METRICS, METRICS_LOG
+    from elman.text.json_io import read_json
 
     config, model = artifact.read_config(folder), artifact.load(folder)
-    metrics, log = read_json(folder / "metrics.json"), folder / METRICS
+    metrics, log = read_json(folder / METRICS), folder / METRICS_LOG
     if not isinstance(metrics, dict):
-        raise ModelError(f"{folder / 'metrics.json'}: the file is damaged, expected an object")
-    return Seen(config, model, metrics, read_history(log) if log.exists() else None)
+        raise ModelError(f"{folder / METRICS}: the file is damaged, expected an object")
+    return InspectedModel(config, model, metrics, read_history(log) if log.exists() else None)
 
 
-def told(seen: Seen) -> dict[str, Any]:
+def model_json(seen: InspectedModel) -> dict[str, Any]:
     """What is known of a model, as JSON can hold it."""
-    from elman.inspect.summary import formulas, layers
+    from elman.inspect.summary import cell_equations, summarize_layers
 
-    title, _, about = seen.model.described()
-    parts = layers(seen.model.net)
+    title, _, about = seen.model.card_info()
+    parts = summarize_layers(seen.model.net)
     return {
         "task": seen.config["task"],
         "about": [title, *about],
         "layers": [dataclasses.asdict(p) | {"parameters": p.parameters} for p in parts],
         "parameters": sum(p.parameters for p in parts),
-        "formulas": formulas(seen.model.net),
+        "formulas": cell_equations(seen.model.net),
         "training": _training(seen),
         "scores": {name: value for name, value in seen.metrics.items() if isinstance(value, dict)},
     }
 
 
-def _training(seen: Seen) -> dict[str, Any]:
+def _training(seen: InspectedModel) -> dict[str, Any]:
     found: dict[str, Any] = {
         "data": seen.config["data"].get("train", ""),
         "settings": seen.config.get("training", {}),
         **{name: value for name, value in seen.metrics.items() if not isinstance(value, dict)},
     }
-    if seen.history is not None:
-        best = seen.history.best
-        found["epochs"] = seen.history.epochs
-        found["best"] = None if best is None else dataclasses.asdict(best)
-        found["evaluations"] = [dataclasses.asdict(e) for e in seen.history.evaluations]
+    if history := seen.history:
+        found["epochs"] = history.epochs
+        found["best"] = history.best and dataclasses.asdict(history.best)
+        found["evaluations"] = [dataclasses.asdict(e) for e in history.evaluations]
     return found
 
 
@@ -79,8 +78,8 @@ def show_model(found: Mapping[str, Any]) -> None:
         click.echo(f"  {line}")
     click.echo()
     rows = [[p["name"], p["kind"], _shapes(p), f"{p['parameters']:,}"] for p in found["layers"]]
-    total = ["all", "", "", f"{found['parameters']:,}"]
-    table(["layer", "kind", "weights", "parameters"], [*rows, total])
+    rows.append(["all", "", "", f"{found['parameters']:,}"])
+    print_table(["layer", "kind", "weights", "parameters"], rows)
     for name, equations in found["formulas"].items():
         click.echo(f"\n{name}")
         for equation in equations:
@@ -99,27 +98,22 @@ def _shapes(layer: Mapping[str, Any]) -> str:
 
 
 def _show_training(training: Mapping[str, Any]) -> None:
-    facts = {
-        name: value
+    facts = ", ".join(
+        f"{name} {value:,}" if isinstance(value, int | float) else f"{name} {value}"
         for name, value in training.items()
         if name not in ("data", "settings", "best", "evaluations")
-    }
-    numbers = ", ".join(
-        f"{name} {value:,}" if isinstance(value, int | float) else f"{name} {value}"
-        for name, value in facts.items()
     )
     data = training["data"]
-    click.echo(f"trained on {data if isinstance(data, str) else ' '.join(data)}: {numbers}")
+    click.echo(f"trained on {data if isinstance(data, str) else ' '.join(data)}: {facts}")
     if best := training.get("best"):
         click.echo(f"best after update {best['update']:,}, in epoch {best['epoch']}")
-    settings = ", ".join(f"{name} {value}" for name, value in training["settings"].items() if value)
-    if settings:
+    if settings := ", ".join(f"{name} {value}" for name, value in training["settings"].items() if value):
         click.echo(f"settings: {settings}")
 
 
-def draw_run(seen: Seen, out: Path) -> None:
+def plot_training(seen: InspectedModel, out: Path) -> None:
     """The learning curve, where there is a log of it."""
-    from elman.inspect.pictures import draw_history
+    from elman.inspect.plots import plot_history
 
     if seen.history is None:
         say("no learning curve: the folder has no log of its training")
@@ -128,5 +122,5 @@ def draw_run(seen: Seen, out: Path) -> None:
     unit = "%" if seen.model.best == "max" else ""  # what should grow is a percentage
     kind = seen.config.get("objective", {}).get("kind", "likelihood")
     lost = "loss, nats" if kind in ("likelihood", "scheduled") else f"loss of {kind}"
-    draw_history(seen.history, seen.model.metric, path, unit=unit, lost=lost)
+    plot_history(seen.history, seen.model.metric, path, unit=unit, lost=lost)
     say(f"learning curve: {path}")

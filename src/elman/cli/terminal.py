@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +14,10 @@ from elman.errors import ConfigError
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-
+Command = Callable[..., None]
+COUNT = click.IntRange(min=1)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+PICTURE = click.Path(dir_okay=False, path_type=Path)
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""
 
@@ -23,19 +27,33 @@ def _usable(context: click.Context, parameter: click.Parameter, device: str) -> 
         import torch
 
         if not torch.cuda.is_available():
-            raise ConfigError("--device cuda: PyTorch finds no GPU here; leave the option out")
+            raise ConfigError("--device cuda: PyTorch finds no GPU; leave the option out")
     return device
 
 
-on_device = click.option(
+device_option = click.option(
     "--device",
     type=click.Choice(["cpu", "cuda"]),
     default="cpu",
     show_default=True,
     callback=_usable,
-    help="Where to compute.",
+    help="Device to compute on.",
 )
 """The option of every verb that runs a network."""
+
+
+def option(spelling: str, help: str, *variable: str, **settings: Any) -> Callable[[Command], Command]:
+    """An option as its help spells it, ``--beam K`` with a value K; ``variable`` is its name in the code."""
+    flags = [word for word in spelling.split() if word.startswith("-")]
+    metavar = next((word for word in spelling.split() if not word.startswith("-")), None)
+    return click.option(*flags, *variable, metavar=metavar, help=help, **settings)
+
+
+def add_options(command: Command, options: Iterable[Callable[[Command], Command]]) -> Command:
+    """A command with click's options, which its help lists in this order."""
+    for option in reversed([*options]):
+        command = option(command)
+    return command
 
 
 def say(text: str) -> None:
@@ -43,16 +61,10 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
-def progress() -> Progress:
+def progress_bar() -> Progress:
     """A progress bar on stderr; silent where that is not a terminal."""
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
     return Progress(
@@ -66,7 +78,7 @@ def progress() -> Progress:
     )
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> None:
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> None:
     """A table on stdout: drawn on a terminal, columns of plain text elsewhere."""
     if sys.stdout.isatty():
         from rich.console import Console
@@ -81,10 +93,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str 
         return
     widths = [max(len(line[i]) for line in (header, *rows)) for i in range(len(header))]
     for line in (header, *rows):
-        cells = [
-            line[0].ljust(widths[0]),
-            *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True)),
-        ]
+        cells = [line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))]
         click.echo("  ".join(cells).rstrip())
     if caption:
         click.echo(caption)

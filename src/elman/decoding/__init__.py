@@ -3,14 +3,14 @@
 Both run a step ``(state, tokens) -> (state, logits)``, end rows by a stop and obey constraints.
 """
 
-from elman.decoding.beam import Beam, Event
-from elman.decoding.constraints import Banned, MinLength, NoRepeat, Prefix
+from elman.decoding.beam import Beam, BeamEvent
+from elman.decoding.constraints import BannedTokens, ForcedPrefix, MinLength, NoRepeatNgram
 from elman.decoding.ensemble import ensemble
-from elman.decoding.kinds import PADDING, Constraint, Policy, Step, Stop, Written
-from elman.decoding.policies import Forced, Greedy, Mixed, Sample, Switch
+from elman.decoding.hypotheses import Hypothesis
+from elman.decoding.interfaces import PADDING, Constraint, History, Policy, Step, Stop
+from elman.decoding.policies import Greedy, Sample, ScheduledSampling, TeacherForcing
 from elman.decoding.rollout import Rollout, Turn, rollout, unroll
-from elman.decoding.stops import AnyOf, AtLengths, AtStrings, AtTokens, Deadline, within
-from elman.decoding.tree import Hypothesis
+from elman.decoding.stopping import AnyOf, AtLengths, AtStrings, AtTokens, Deadline, within
 
 __all__ = [
     "PADDING",
@@ -18,26 +18,25 @@ __all__ = [
     "AtLengths",
     "AtStrings",
     "AtTokens",
-    "Banned",
+    "BannedTokens",
     "Beam",
+    "BeamEvent",
     "Constraint",
     "Deadline",
-    "Event",
-    "Forced",
+    "ForcedPrefix",
     "Greedy",
+    "History",
     "Hypothesis",
     "MinLength",
-    "Mixed",
-    "NoRepeat",
+    "NoRepeatNgram",
     "Policy",
-    "Prefix",
     "Rollout",
     "Sample",
+    "ScheduledSampling",
     "Step",
     "Stop",
-    "Switch",
+    "TeacherForcing",
     "Turn",
-    "Written",
     "ensemble",
     "rollout",
     "unroll",

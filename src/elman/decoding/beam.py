@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
-from elman.decoding.kinds import Constraint, Step, Stop
-from elman.decoding.ledger import Ledger
-from elman.decoding.search import Advance, Search
-from elman.decoding.tree import End, Hypothesis, Layer, read
-from elman.errors import ConfigError, ModelError
-from elman.shapes import Int, Tensor
+from elman.decoding.beam_search import Advance, BeamSearch
+from elman.decoding.hypotheses import BeamEnd, BeamLayer, BeamState, Hypothesis, backtrack
+from elman.decoding.interfaces import Constraint, Limits, Step, Stop
+from elman.errors import ModelError, check_option
+from elman.shapes import Tensor
 from elman.state import S
 
 
@@ -20,135 +19,91 @@ from elman.state import S
 class Beam:
     """Breadth-first search that keeps the best hypotheses of each length, ranked by log-probability.
 
-    width    how many at most (the fixed width of the lectures). 1 is greedy.
-    factor   only those at most so many times less probable than the best of their length (the variable
-             width of the lectures): p · factor ≥ p_best. 0 keeps the best alone: greedy; None or ∞ keep all.
-    narrow   each completed hypothesis takes its place in the beam with it, so that the search ends once
-             ``width`` are completed (the lectures); otherwise the place is free again at the next step.
-    alpha    completed hypotheses are ranked by log p / length^α, the end counted; 0 is plain log p.
-    n_best   how many are returned; fewer where fewer were completed.
-
     What has no end at the limit counts as completed there. A search ends early only when no unfinished
     hypothesis can come among the n best, whatever may follow it.
     """
 
-    width: int = 5
+    width: int = 5  # how many at most (the fixed width of the lectures); 1 is greedy
+    # Only those at most so many times less probable than the best of their length (the variable width of the
+    # lectures): p · factor ≥ p_best. 0 keeps the best alone: greedy; None or ∞ keep all.
     factor: float | None = None
+    # Each completed hypothesis takes its place in the beam with it, so that the search ends once ``width`` are
+    # completed (the lectures); otherwise the place is free again at the next step.
     narrow: bool = True
-    alpha: float = 1.0
-    n_best: int = 1
+    # α: completed hypotheses are ranked by log p / length^α, the end counted; see `length_divisor`.
+    length_penalty: float = 1.0
+    n_best: int = 1  # how many are returned; fewer where fewer were completed
 
     def __post_init__(self) -> None:
-        if self.width < 1:
-            raise ConfigError(f"width is {self.width}; it must be at least 1")
-        if self.factor is not None and not self.factor >= 0:
-            raise ConfigError(f"factor is {self.factor}; it must be at least 0")
-        if not 0 <= self.alpha < math.inf:
-            raise ConfigError(f"alpha is {self.alpha}; it must be at least 0")
-        if not 1 <= self.n_best <= self.width:
-            raise ConfigError(
-                f"n_best is {self.n_best}; it must be from 1 to the width, {self.width}"
-            )
+        width, factor, penalty = self.width, self.factor, self.length_penalty
+        check_option("width", width, width >= 1, "at least 1")
+        check_option("factor", factor, factor is None or factor >= 0, "at least 0")
+        check_option("length_penalty", penalty, 0 <= penalty < math.inf, "at least 0")
+        check_option("n_best", self.n_best, 1 <= self.n_best <= width, f"from 1 to the width, {width}")
 
-    def __call__(
-        self,
-        step: Step[S],
-        state: S,
-        *,
-        start: Int[Tensor, " B"],
-        stop: Stop,
-        limit: int,
-        constraints: Sequence[Constraint] = (),
-    ) -> list[list[Hypothesis]]:
+    def __call__(self, step: Step[S], state: S, **limits: Unpack[Limits]) -> list[list[Hypothesis]]:
         """The best hypotheses of each row of the batch, best first."""
-        search, ledger = self._prepare(step, stop, limit, constraints, len(start))
-        layers = [advance.layer for advance in search.run(state, start, ledger)]
-        return self._results(layers, ledger)
+        search, beams = self._prepare(step, **limits)
+        layers = [advance.layer for advance in search.run(state, limits["start"], beams)]
+        return self._results(layers, beams)
 
     def trace(
-        self,
-        step: Step[S],
-        state: S,
-        *,
-        start: Int[Tensor, " B"],
-        stop: Stop,
-        limit: int,
-        constraints: Sequence[Constraint] = (),
-    ) -> Generator[Event, None, list[list[Hypothesis]]]:
+        self, step: Step[S], state: S, **limits: Unpack[Limits]
+    ) -> Generator[BeamEvent, None, list[list[Hypothesis]]]:
         """The same search, told step by step for each sentence; what it returns is the result."""
-        search, ledger = self._prepare(step, stop, limit, constraints, len(start))
-        layers: list[Layer] = []
-        for advance in search.run(state, start, ledger):
+        search, beams = self._prepare(step, **limits)
+        layers: list[BeamLayer] = []
+        for advance in search.run(state, limits["start"], beams):
             layers.append(advance.layer)
             yield from _events(layers, advance, search.log_factor)
-        return self._results(layers, ledger)
+        return self._results(layers, beams)
 
     def _prepare(
-        self, step: Step[S], stop: Stop, limit: int, constraints: Sequence[Constraint], rows: int
-    ) -> tuple[Search[S], Ledger]:
-        if limit < 1:
-            raise ConfigError(f"limit is {limit}; it must be at least 1")
-        ledger = Ledger(
-            rows,
-            most=self.width,
-            alpha=self.alpha,
-            narrow=self.narrow,
-            n_best=self.n_best,
-            limit=limit,
+        self, step: Step[S], start: Tensor, stop: Stop, limit: int, constraints: Sequence[Constraint] = ()
+    ) -> tuple[BeamSearch[S], BeamState]:
+        check_option("limit", limit, limit >= 1, "at least 1")
+        factor = math.inf if self.factor is None else self.factor
+        log_factor = math.log(factor) if factor >= 1 else -1.0  # nothing is above the best
+        beams = BeamState(
+            len(start), limit, self.width, penalty=self.length_penalty, narrow=self.narrow, n_best=self.n_best
         )
-        return Search(step, stop, limit, constraints, self._log_factor()), ledger
+        return BeamSearch(step, stop, limit, constraints, log_factor), beams
 
-    def _log_factor(self) -> float:
-        if self.factor is None:
-            return math.inf
-        return math.log(self.factor) if self.factor >= 1 else -1.0  # nothing is above the best
-
-    def _results(self, layers: list[Layer], ledger: Ledger) -> list[list[Hypothesis]]:
-        for row, ends in enumerate(ledger.ends):
+    def _results(self, layers: list[BeamLayer], beams: BeamState) -> list[list[Hypothesis]]:
+        for row, ends in enumerate(beams.ends):
             if not ends:
                 raise ModelError(
                     f"row {row}: nothing can be written; "
                     "the constraints forbid every token, or the model's logits are NaN"
                 )
-        chosen = [ends[: self.n_best] for ends in ledger.ends]
-        flat = iter(read(layers, [end for ends in chosen for end in ends]))
+        chosen = [ends[: self.n_best] for ends in beams.ends]
+        flat = iter(backtrack(layers, [end for ends in chosen for end in ends]))
         return [[next(flat) for _ in ends] for ends in chosen]
 
 
-class Event(NamedTuple):
+class BeamEvent(NamedTuple):
     """What one step did to the beam of one sentence."""
 
     position: int
     sentence: int
     width: int  # places in the beam before the step
-    kept: list[
-        Hypothesis
-    ]  # of this length, completed ones among them; their score is the log-probability
+    kept: list[Hypothesis]  # of this length, completed ones among them; their score is the log-probability
     completed: int  # how many of these have ended
     beyond_factor: int  # continuations pruned because they were too far from the best
     beyond_width: int  # and because there was no place left, of the `width` best of each hypothesis
     closed: str | None  # why the search ended: completed, bound, limit, forbidden
 
 
-def _events(
-    layers: list[Layer], advance: Advance, log_factor: float
-) -> Generator[Event, None, None]:
+def _events(layers: list[BeamLayer], advance: Advance, log_factor: float) -> Generator[BeamEvent, None, None]:
     layer, position = advance.layer, len(layers) - 1
-    ends = [End(score, len(layers), node) for node, score in enumerate(layer.score.tolist())]
-    kept = read(layers, ends)
+    ends = [BeamEnd(score, len(layers), node) for node, score in enumerate(layer.score.tolist())]
+    kept = backtrack(layers, ends)
     for b in sorted({*layer.sentence.tolist(), *advance.closed}):
         scores = advance.offered[b]
         offered = int((scores > -math.inf).sum())
         near = int(((scores >= scores[0] - log_factor) & (scores > -math.inf)).sum())
-        mine = (layer.sentence == b).nonzero()[0].tolist()
+        mine = [kept[node] for node in (layer.sentence == b).nonzero()[0]]
         near = max(near, len(mine))  # the best stays, whatever the factor
-        yield Event(
-            position,
-            b,
-            int(advance.width[b]),
-            [kept[node] for node in mine],
-            int(layer.ended[layer.sentence == b].sum()),
-            offered - near,
-            near - len(mine),
-            advance.closed.get(b),
-        )
+        width, completed = int(advance.width[b]), int(layer.ended[layer.sentence == b].sum())
+        beyond = offered - near, near - len(mine)
+        yield BeamEvent(position, b, width, mine, completed, *beyond, advance.closed.get(b))

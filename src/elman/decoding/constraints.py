@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import torch
 
-from elman.decoding.kinds import Constraint, Written
-from elman.errors import ConfigError
+from elman.decoding.interfaces import Constraint, History
+from elman.errors import ConfigError, check_option
 from elman.shapes import Float, Int, Tensor
 
 
@@ -22,25 +22,22 @@ class MinLength:
     length: int
     ends: tuple[int, ...]
 
-    def __call__(self, written: Written, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
+    def __call__(self, written: History, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
         if written.tokens.shape[1] >= self.length:
             return logits
         return _without(logits, self.ends)
 
 
 @dataclass(frozen=True)
-class NoRepeat:
+class NoRepeatNgram:
     """No n-gram twice in one row."""
 
     n: int
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise ConfigError(
-                f"the n of n-grams that may not repeat is {self.n}; it must be at least 1"
-            )
+        check_option("the n of n-grams that may not repeat", self.n, self.n >= 1, "at least 1")
 
-    def __call__(self, written: Written, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
+    def __call__(self, written: History, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
         tokens, n = written.tokens, self.n
         if tokens.shape[1] < n:
             return logits
@@ -54,7 +51,7 @@ class NoRepeat:
 
 
 @dataclass(frozen=True)
-class Banned:
+class BannedTokens:
     """None of these sequences of tokens anywhere in a row; a single token is a sequence of one."""
 
     sequences: tuple[tuple[int, ...], ...]
@@ -63,11 +60,9 @@ class Banned:
         if () in self.sequences:
             raise ConfigError("a banned sequence is empty; it must have at least one token")
 
-    def __call__(self, written: Written, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
+    def __call__(self, written: History, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
         tokens = written.tokens
-        logits = _without(
-            logits, [sequence[0] for sequence in self.sequences if len(sequence) == 1]
-        )
+        logits = _without(logits, [sequence[0] for sequence in self.sequences if len(sequence) == 1])
         for *head, last in self.sequences:
             if not head or len(head) > tokens.shape[1]:
                 continue
@@ -79,12 +74,12 @@ class Banned:
 
 
 @dataclass(frozen=True)
-class Prefix:
+class ForcedPrefix:
     """Each sentence begins with its row of ``tokens`` (B, P); where that is negative the model is free."""
 
     tokens: Int[Tensor, "B P"]
 
-    def __call__(self, written: Written, logits: Float[Tensor, "N V"]) -> Float[Tensor, "N V"]:
+    def __call__(self, written: History, logits: Float[Tensor, "N V"]) -> Float[Tensor, "N V"]:
         position = written.tokens.shape[1]
         if position >= self.tokens.shape[1]:
             return logits
@@ -94,7 +89,7 @@ class Prefix:
 
 
 def constrain(
-    constraints: Sequence[Constraint], written: Written, logits: Float[Tensor, "B V"]
+    constraints: Sequence[Constraint], written: History, logits: Float[Tensor, "B V"]
 ) -> Float[Tensor, "B V"]:
     """The logits after all of the constraints."""
     for constraint in constraints:

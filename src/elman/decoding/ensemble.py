@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from elman.decoding.kinds import Step
+from elman.decoding.interfaces import Step
 from elman.errors import ConfigError
 from elman.shapes import Float, Int, Tensor
 

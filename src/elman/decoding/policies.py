@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
 
-from elman.decoding import filters
-from elman.decoding.kinds import Policy
-from elman.errors import ConfigError, ModelError
-from elman.shapes import Float, Int, Tensor
+from elman.decoding.interfaces import Policy
+from elman.decoding.stable_topk import stable_topk
+from elman.errors import ModelError, check_option
+from elman.shapes import Bool, Float, Int, Tensor
+
+_FEW = (256, 4096)  # sorting a whole vocabulary costs many times as much as finding these
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class Greedy:
 
 
 @dataclass(frozen=True)
-class Forced:
+class TeacherForcing:
     """Teacher forcing: always the gold token of ``targets`` (B, T)."""
 
     targets: Int[Tensor, "B T"]
@@ -36,7 +39,7 @@ class Forced:
 
 
 @dataclass(frozen=True)
-class Mixed:
+class ScheduledSampling:
     """Teacher forcing with probability p, drawn at each step and for each row (Bengio et al. 2015)."""
 
     targets: Int[Tensor, "B T"]
@@ -45,29 +48,17 @@ class Mixed:
     generator: torch.Generator
 
     def __post_init__(self) -> None:
-        _within("p", self.p, 0 <= self.p <= 1, "from 0 to 1")
+        check_option("p", self.p, 0 <= self.p <= 1, "from 0 to 1")
 
     def __call__(self, position: int, logits: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
-        gold = Forced(self.targets)(position, logits)
+        gold = TeacherForcing(self.targets)(position, logits)
         heads = uniform(logits, self.generator) < self.p
         return torch.where(heads, gold, self.other(position, logits))
 
 
-@dataclass(frozen=True)
-class Switch:
-    """One policy for the first ``at`` positions, another from there on (MIXER, Ranzato et al. 2016)."""
-
-    at: int
-    before: Policy
-    after: Policy
-
-    def __call__(self, position: int, logits: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
-        return (self.before if position < self.at else self.after)(position, logits)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """Drawn from the softmax after temperature, top-k, top-p and min-p, in this order.
+    """Drawn from the softmax after temperature t (p' ∝ p^(1/t)), top-k, top-p and min-p, in this order.
 
     A generator on the CPU draws the same on every device; one on the logits' device spares a copy a step.
     """
@@ -80,42 +71,66 @@ class Sample:
 
     def __post_init__(self) -> None:
         t, k, p, m = self.temperature, self.top_k, self.top_p, self.min_p
-        _within("temperature", t, 0 < t < float("inf"), "above 0; Greedy() is what it tends to")
-        _within("top_k", k, k is None or k >= 1, "at least 1")
-        _within("top_p", p, p is None or 0 < p <= 1, "above 0 and at most 1")
-        _within("min_p", m, m is None or 0 < m <= 1, "above 0 and at most 1")
+        check_option("temperature", t, 0 < t < float("inf"), "above 0; Greedy() is what it tends to")
+        check_option("top_k", k, k is None or k >= 1, "at least 1")
+        check_option("top_p", p, p is None or 0 < p <= 1, "above 0 and at most 1")
+        check_option("min_p", m, m is None or 0 < m <= 1, "above 0 and at most 1")
 
     def __call__(self, position: int, logits: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
-        return draw(self.filtered(logits), self.generator)
+        """One token a row: the first whose cumulated mass exceeds a uniform number."""
+        mass = self.filter_logits(logits).softmax(-1, dtype=torch.float64).cumsum(-1)
+        point = uniform(logits, self.generator)[:, None] * mass[:, -1:]
+        # Past the last token only where there is no distribution at all (every logit -inf, or one NaN).
+        return torch.searchsorted(mass, point, right=True)[:, 0].clamp(max=logits.shape[1] - 1)
 
-    def filtered(self, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
+    def filter_logits(self, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
         """The logits of the distribution that is drawn from."""
-        logits = filters.temperature(logits, self.temperature)
+        logits = logits / self.temperature
         if self.top_k is not None:
-            logits = filters.top_k(logits, self.top_k)
+            logits = top_k(logits, self.top_k)
         if self.top_p is not None:
-            logits = filters.top_p(logits, self.top_p)
+            logits = top_p(logits, self.top_p)
         if self.min_p is not None:
-            logits = filters.min_p(logits, self.min_p)
+            logits = min_p(logits, self.min_p)
         return logits
 
 
-def draw(logits: Float[Tensor, "B V"], generator: torch.Generator) -> Int[Tensor, " B"]:
-    """One token a row from the softmax: the first whose cumulated mass exceeds a uniform number."""
-    mass = logits.softmax(-1, dtype=torch.float64).cumsum(-1)
-    point = uniform(logits, generator)[:, None] * mass[:, -1:]
-    # Past the last token only where there is no distribution at all (every logit -inf, or one NaN).
-    return torch.searchsorted(mass, point, right=True)[:, 0].clamp(max=logits.shape[1] - 1)
+# Filters: -inf for what is left out, by the probabilities of the logits that they are given, so that one after
+# another sees what the first has left. Of equal logits the lower token is kept first.
+
+
+def top_k(logits: Float[Tensor, "B V"], k: int) -> Float[Tensor, "B V"]:
+    """The k likeliest tokens."""
+    _, tokens = stable_topk(logits, k)
+    return _only(logits, tokens, torch.ones_like(tokens, dtype=torch.bool))
+
+
+def top_p(logits: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]:
+    """The fewest likeliest tokens whose probabilities sum to at least p (Holtzman et al. 2020)."""
+    probabilities = logits.softmax(-1, dtype=torch.float64)
+    for count in (*_FEW, logits.shape[1]):
+        _, tokens = stable_topk(logits, count)
+        mass = probabilities.gather(1, tokens).cumsum(-1)
+        if count >= logits.shape[1] or bool((mass[:, -1] >= p).all()):
+            break
+    before = torch.nn.functional.pad(mass[:, :-1], (1, 0))
+    return _only(logits, tokens, before < p)
+
+
+def min_p(logits: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]:
+    """The tokens at least p times as likely as the likeliest (Nguyen et al. 2024)."""
+    floor = logits.amax(-1, keepdim=True) + math.log(p)
+    return logits.masked_fill(logits < floor, float("-inf"))
+
+
+def _only(
+    logits: Float[Tensor, "B V"], tokens: Int[Tensor, "B k"], kept: Bool[Tensor, "B k"]
+) -> Float[Tensor, "B V"]:
+    mask = torch.zeros_like(logits, dtype=torch.bool).scatter_(1, tokens, kept)
+    return logits.masked_fill(~mask, float("-inf"))
 
 
 def uniform(logits: Float[Tensor, "B V"], generator: torch.Generator) -> Float[Tensor, " B"]:
     """A number from [0, 1) for each row, drawn where the generator lives."""
-    numbers = torch.rand(
-        len(logits), dtype=torch.float64, generator=generator, device=generator.device
-    )
+    numbers = torch.rand(len(logits), dtype=torch.float64, generator=generator, device=generator.device)
     return numbers.to(logits.device)
-
-
-def _within(name: str, value: float | None, right: bool, range_: str) -> None:
-    if not right:
-        raise ConfigError(f"{name} is {value}; it must be {range_}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic
+from typing import Generic, Unpack
 
 import torch
 
 from elman.decoding.constraints import constrain
-from elman.decoding.kinds import PADDING, Constraint, Policy, Step, Stop, Written
-from elman.errors import ConfigError, ModelError
+from elman.decoding.interfaces import PADDING, Constraint, History, Limits, Policy, Step, Stop
+from elman.errors import ModelError, check_option
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import S, keep
 
@@ -37,31 +37,19 @@ class Turn(Generic[S]):
     state: S  # from which the logits come; where the mask is false, as it was
 
 
-def rollout(
-    step: Step[S],
-    state: S,
-    policy: Policy,
-    *,
-    start: Int[Tensor, " B"],
-    stop: Stop,
-    limit: int,
-    constraints: Sequence[Constraint] = (),
-) -> Rollout[S]:
+def rollout(step: Step[S], state: S, policy: Policy, **limits: Unpack[Limits]) -> Rollout[S]:
     """Write until each row has ended by itself or has ``limit`` tokens; gradients flow if they are enabled.
 
     Finished rows read padding and keep their state.
     """
-    turns = unroll(
-        step, state, policy, start=start, stop=stop, limit=limit, constraints=constraints
-    )
     tokens, log_probs, mask = [], [], []
-    for turn in turns:
+    for turn in unroll(step, state, policy, **limits):
         tokens.append(turn.tokens)
         log_probs.append(_log_probs(turn))
         mask.append(turn.mask)
         state = turn.state
     if not tokens:
-        nothing = start.new_zeros(len(start), 0)
+        nothing = limits["start"].new_zeros(0, 0)  # the batch is empty
         return Rollout(nothing, nothing.float(), nothing.bool(), state)
     masks = torch.stack(mask, 1)
     length = int(masks.any(0).sum())
@@ -83,8 +71,7 @@ def unroll(
 
     On an accelerator a few turns may follow in which every row has ended.
     """
-    if limit < 1:
-        raise ConfigError(f"limit is {limit}; it must be at least 1")
+    check_option("limit", limit, limit >= 1, "at least 1")
     written = start.new_full((len(start), limit), PADDING)
     sentence = torch.arange(len(start), device=start.device)
     every = 1 if start.device.type == "cpu" else _PATIENCE
@@ -95,7 +82,7 @@ def unroll(
             break
         new, logits = step(state, token)
         state = keep(live, new, state)
-        allowed = constrain(constraints, Written(written[:, :i], sentence), logits.detach())
+        allowed = constrain(constraints, History(written[:, :i], sentence), logits.detach())
         token = torch.where(live, policy(i, allowed), PADDING)
         if constraints:
             forbidden = live & (allowed.gather(1, token[:, None])[:, 0] == float("-inf"))
@@ -104,7 +91,7 @@ def unroll(
                 _check(stuck)
         written[:, i] = token
         yield Turn(token, logits, live, state)
-        live = live & ~stop(Written(written[:, : i + 1], sentence))
+        live = live & ~stop(History(written[:, : i + 1], sentence))
         token = torch.where(live, token, PADDING)
     _check(stuck)
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from elman.demo import describing, pronouncing, punctuation, writing
-from elman.demo.demo import Demo as Demo
-from elman.demo.demo import Table as Table
+from elman.demo import docstring_lm, parameter_types, pronunciation, punctuation
+from elman.demo.demonstration import Demo as Demo
 
-DEMOS: dict[str, Callable[[float], Demo]] = {
-    "seq2seq": pronouncing.prepared,
-    "lm": writing.prepared,
-    "classifier": describing.prepared,
-    "tagger": punctuation.prepared,
+DEMOS: dict[str, Callable[[float], Demo[Any]]] = {
+    "seq2seq": pronunciation.prepare,
+    "lm": docstring_lm.prepare,
+    "classifier": parameter_types.prepare,
+    "tagger": punctuation.prepare,
 }
 """By task: from how many minutes to train to the demo, its data read."""

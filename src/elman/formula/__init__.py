@@ -3,8 +3,8 @@
 from elman.formula.derivative import Derivative, derivative
 from elman.formula.equations import LATEX, UNICODE, equations, values
 from elman.formula.formula import Formula, Gates, Matrices, Product, Trace, formula
-from elman.formula.functions import exp, mean, relu, rsqrt, sigmoid, tanh
-from elman.formula.symbols import Node
+from elman.formula.ops import *  # noqa: F403  (the vocabulary)
+from elman.formula.symbols import VOCABULARY, Node
 from elman.state import State
 
 __all__ = [
@@ -20,12 +20,8 @@ __all__ = [
     "Trace",
     "derivative",
     "equations",
-    "exp",
     "formula",
-    "mean",
-    "relu",
-    "rsqrt",
-    "sigmoid",
-    "tanh",
     "values",
+    *VOCABULARY,
+    "clamp",  # noqa: F405
 ]

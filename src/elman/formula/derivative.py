@@ -1,12 +1,21 @@
-"""Reverse-mode differentiation of a trace: the derivative is another graph of the same nodes."""
+"""Reverse-mode differentiation of a trace: the derivative is another graph of the same nodes.
+
+It is linear in the gradients it is given: Σ gradient ⊙ coefficient. The coefficients depend on what the forward
+pass computed and on nothing else, so an executor can compute them for all steps at once and keep only the sums
+in its backward loop.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from elman.formula.formula import Trace
-from elman.formula.symbols import Node, constant, mul, neg, node, symbol, unary
+from elman.formula.operation import OPS
+from elman.formula.symbols import Node, constant, is_input, lift, symbol
+from elman.formula.traversal import topological
+
+Form = Mapping[Node, Node]  # gradient -> its coefficient
 
 
 @dataclass(frozen=True)
@@ -42,26 +51,72 @@ def derivative(trace: Trace) -> Derivative:
             if waiting[k] == 0:
                 give(trace.products[k].operand, symbol("q", str(k)))
         elif a in gradient and a.operands:
-            for operand, g in zip(a.operands, RULES[a.op](a, gradient[a]), strict=True):
-                give(operand, g)
-    return Derivative(**{kind: _by_name(trace, gradient, kind) for kind in ("x", "r", "s", "p")})
+            for operand, g in zip(a.operands, OPS[a.op].gradients(gradient[a], a), strict=True):
+                give(operand, lift(g))
+    inputs = {kind: [a for a in trace.nodes if is_input(a, kind)] for kind in "xrsp"}
+    return Derivative(**{k: {a.args[1]: gradient.get(a, constant(0)) for a in of} for k, of in inputs.items()})
 
 
-def _by_name(trace: Trace, gradient: dict[Node, Node], kind: str) -> dict[str, Node]:
-    inputs = [a for a in trace.nodes if a.op == "input" and a.args[0] == kind]
-    return {a.args[1]: gradient.get(a, constant(0)) for a in inputs}
+@dataclass(frozen=True)
+class Linear:
+    """``x``, ``r``, ``s``, ``p`` of a derivative as sums over gradients.
+
+    A gradient is an input (``d``, ``q``) or a sum that several others are multiples of; ``sums`` says what the
+    latter are, in the order of computing. A mean over units is a gradient too: its form is that of its operand.
+    """
+
+    sums: Mapping[Node, Form]
+    x: Mapping[str, Form]
+    r: Mapping[str, Form]
+    s: Mapping[str, Form]
+    p: Mapping[str, Form]
 
 
-RULES: dict[str, Callable[[Node, Node], tuple[Node, ...]]] = {
-    "add": lambda a, g: (g, g),
-    "sub": lambda a, g: (g, neg(g)),
-    "mul": lambda a, g: (mul(g, a.args[1]), mul(g, a.args[0])),
-    "neg": lambda a, g: (neg(g),),
-    "sigmoid": lambda a, g: (mul(g, mul(a, 1 - a)),),
-    "tanh": lambda a, g: (mul(g, 1 - mul(a, a)),),
-    "relu": lambda a, g: (mul(g, node("positive", a)),),
-    "exp": lambda a, g: (mul(g, a),),
-    "rsqrt": lambda a, g: (mul(g, mul(constant(-0.5), mul(a, mul(a, a)))),),
-    # The mean is the symmetric matrix 11ᵀ/H, so its own transpose.
-    "mean": lambda a, g: (unary("mean", g),),
-}
+def linear(derivative: Derivative) -> Linear:
+    """The derivative as sums over gradients."""
+    parts = vars(derivative)
+    forms: dict[Node, Form] = {}
+    sums: dict[Node, Form] = {}
+    for a in topological([n for part in parts.values() for n in part.values()]):
+        form = _form(a, forms, sums)
+        if form is not None:
+            forms[a] = form
+    return Linear(sums, **{k: {name: forms.get(a, {}) for name, a in p.items()} for k, p in parts.items()})
+
+
+def _form(a: Node, forms: dict[Node, Form], sums: dict[Node, Form]) -> Form | None:
+    """The form of ``a``, or None where no gradient enters it."""
+    if a.op == "input":
+        return {a: constant(1)} if is_input(a, "dq") else None
+    entered = [o for o in a.operands if o in forms]
+    if not entered:
+        return None
+    if a.op == "add":
+        return _plus(forms[a.args[0]], forms[a.args[1]])
+    if a.op == "sub":
+        return _plus(forms[a.args[0]], _times(forms[a.args[1]], constant(-1)))
+    if a.op == "neg":
+        return _times(forms[a.args[0]], constant(-1))
+    if OPS[a.op].has("reduction"):
+        sums[a] = forms[a.args[0]]
+        return {a: constant(1)}
+    factor = a.args[1] if a.args[0] is entered[0] else a.args[0]
+    return _times(_single(entered[0], forms, sums), factor)
+
+
+def _single(a: Node, forms: dict[Node, Form], sums: dict[Node, Form]) -> Form:
+    """``a`` as a multiple of one gradient; a longer sum becomes a gradient of its own."""
+    if len(forms[a]) > 1:
+        sums[a] = forms[a]
+        forms[a] = {a: constant(1)}
+    return forms[a]
+
+
+def _plus(a: Form, b: Form) -> Form:
+    zero = constant(0)
+    both = {g: a.get(g, zero) + b.get(g, zero) for g in (*a, *b)}
+    return {g: k for g, k in both.items() if k is not zero}
+
+
+def _times(a: Form, factor: Node) -> Form:
+    return {g: k * factor for g, k in a.items()}

@@ -4,37 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from elman.formula.formula import Formula, Trace
-from elman.formula.graph import topological
-from elman.formula.symbols import Node, symbol
-
-SQUASH = ("sigmoid", "tanh", "relu", "exp")
+from elman.formula.operation import OPS
+from elman.formula.symbols import Node, is_input, symbol
+from elman.formula.traversal import topological
 
 
 def values(formula: Formula) -> dict[str, Node]:
-    """The values people speak of, by name: every gate after its squashing function, every new state.
+    """The values people speak of, by name: every gate after its activation function, every new state.
 
-    A gate's value is the first σ, tanh, ReLU or exp that its input enters; a gate that enters none is
-    its pre-activation. A further matrix names a gate where such a function takes its result alone.
+    A gate's value is the first activation of its input that no other gate's input enters on the way; a gate
+    without one is its pre-activation. A further matrix names a gate where an activation takes its result alone.
     """
     trace = formula.trace
-    named = {g: _squashed(trace, symbol("x", g)) for g in formula.gates if g not in formula.states}
+    every = {g: _pre_activation(trace, g) for g in formula.gates} | _activations(trace)
+    named = {g: a for g, a in every.items() if g not in formula.states}
     for matrix in formula.matrices:
-        squashed = [a for a in trace.uses.get(symbol("r", matrix), ()) if a.op in SQUASH]
-        if squashed and matrix not in named:
-            named[matrix] = squashed[0]
+        readers = trace.uses.get(symbol("r", matrix), ())
+        alone = next((a for a in readers if OPS[a.op].has("activation")), None)
+        if alone is not None and matrix not in named:
+            named[matrix] = alone
     return named | dict(trace.new)
 
 
-def _squashed(trace: Trace, x: Node) -> Node:
-    reached = {x}
+def _activations(trace: Trace) -> dict[str, Node]:
+    """Of each gate, the first activation that takes it without mixing it with another gate's input."""
+    found: dict[str, Node] = {}
+    raw: dict[Node, set[str]] = {}  # the gates whose inputs reach a value without an activation of their own
     for a in trace.nodes:
-        if reached.intersection(a.operands):
-            if a.op in SQUASH:
-                return a
-            reached.add(a)
-    whole = x + symbol("r", x.args[1])
+        raw[a] = set().union(*(raw[o] for o in a.operands))
+        if is_input(a, "x"):
+            raw[a] = {a.args[1]}
+        elif a.operands and len(raw[a]) == 1 and OPS[a.op].has("activation"):
+            found.setdefault(raw.pop(a).pop(), a)
+            raw[a] = set()
+    return found
+
+
+def _pre_activation(trace: Trace, gate: str) -> Node:
+    x = symbol("x", gate)
+    whole = x + symbol("r", gate)
     return whole if whole in trace.uses else x
 
 
@@ -50,46 +61,18 @@ class Notation:
     unit: str
     mask: str
     times: str
-    functions: Mapping[str, str]
+    column: Literal["text", "latex"]  # of the table of operations
 
 
-UNICODE = Notation(
-    old="{0}",
-    new="{0}'",
-    input="W_{0} x",
-    bias="b_{0}",
-    matrix="U_{0} {1}",
-    unit="p_{0}",
-    mask="m_{0}",
-    times=" ⊙ ",
-    functions={
-        "sigmoid": "σ({0})",
-        "tanh": "tanh({0})",
-        "relu": "ReLU({0})",
-        "exp": "exp({0})",
-        "rsqrt": "1/√({0})",
-        "mean": "mean({0})",
-    },
-)
+# fmt: off
+UNICODE = Notation(old="{0}", new="{0}'", input="W_{0} x", bias="b_{0}", matrix="U_{0} {1}", unit="p_{0}",
+                   mask="m_{0}", times=" ⊙ ", column="text")
+"""Equations as plain text: ``h' = z ⊙ h``."""
 
-LATEX = Notation(
-    old="{0}_{{t-1}}",
-    new="{0}_t",
-    input="W_{{{0}}} x_t",
-    bias="b_{{{0}}}",
-    matrix="U_{{{0}}} {1}",
-    unit="p_{{{0}}}",
-    mask="m_{{{0}}}",
-    times=r" \odot ",
-    functions={
-        "sigmoid": r"\sigma({0})",
-        "tanh": r"\tanh({0})",
-        "relu": r"\mathrm{{ReLU}}({0})",
-        "exp": r"\exp({0})",
-        "rsqrt": r"\frac{{1}}{{\sqrt{{{0}}}}}",
-        "mean": r"\mathrm{{mean}}({0})",
-    },
-)
+LATEX = Notation(old="{0}_{{t-1}}", new="{0}_t", input="W_{{{0}}} x_t", bias="b_{{{0}}}",
+                 matrix="U_{{{0}}} {1}", unit="p_{{{0}}}", mask="m_{{{0}}}", times=r" \odot ", column="latex")
+"""Equations for LaTeX."""
+# fmt: on
 
 
 def equations(formula: Formula, notation: Notation = UNICODE, *, bias: bool = True) -> list[str]:
@@ -116,9 +99,7 @@ def _needs(trace: Trace, a: Node) -> set[Node]:
     return found
 
 
-def _unwritten(
-    waiting: Mapping[str, Node], name: str, needs: set[Node], letters: Mapping[Node, str]
-) -> bool:
+def _unwritten(waiting: Mapping[str, Node], name: str, needs: set[Node], letters: Mapping[Node, str]) -> bool:
     others = {a for n, a in waiting.items() if n != name and a is not waiting[name]}
     return bool(others & needs - set(letters))
 
@@ -141,8 +122,9 @@ class _Writer:
         if a.op == "neg":
             return f"-{self.factor(a.args[0])}"
         terms = sorted(self._terms(a), key=self._in_sum)
-        biases = [self.notation.bias.format(t.args[1]) for t in terms if self._is(t, "x")]
-        written = [self._input(*t.args) if self._is(t, "x") else self.factor(t) for t in terms]
+        inputs = [t for t in terms if is_input(t, "x") and t not in self.letters]
+        biases = [self.notation.bias.format(t.args[1]) for t in inputs]
+        written = [self._input(*t.args) if t in inputs else self.factor(t) for t in terms]
         return " + ".join(written + (biases if self.bias else []))
 
     def _terms(self, a: Node) -> list[Node]:
@@ -150,48 +132,48 @@ class _Writer:
             return [a]
         return [term for operand in a.args for term in self._terms(operand)]
 
-    def _is(self, a: Node, kind: str) -> bool:
-        return a.op == "input" and a.args[0] == kind
-
     def factor(self, a: Node) -> str:
         """With brackets if it is a sum."""
         if a in self.letters:
             return self.letters[a]
         if a.op == "mul":
-            first, second = sorted(a.args, key=self._in_product)
-            return f"{self.factor(first)}{self.notation.times}{self.factor(second)}"
+            return self.notation.times.join(map(self._in_times, sorted(a.args, key=self._in_product)))
         if a.op == "constant":
             return f"{a.args[0]:g}"
-        if self._is(a, "x") and self.bias:
+        if is_input(a, "x") and self.bias:
             return f"({self.sum(a)})"
         if a.op == "input":
             return self._input(*a.args)
-        if a.op in self.notation.functions:
-            return self.notation.functions[a.op].format(self.sum(a.args[0]))
-        return f"({self.sum(a)})"
+        if a.op in ("add", "sub", "neg"):
+            return f"({self.sum(a)})"
+        template: str = getattr(OPS[a.op], self.notation.column)
+        write = self._operand if template.startswith("{0}") else self.sum
+        operands = [write(o) for o in a.operands]
+        return template.format(*(sorted(operands) if OPS[a.op].has("commutative") else operands))
+
+    def _in_times(self, a: Node) -> str:
+        quotient = a.op == "div" and a not in self.letters and self.notation.column == "text"
+        return f"({self.factor(a)})" if quotient else self.factor(a)
 
     def _input(self, kind: str, name: str) -> str:
         n = self.notation
         if kind == "r":
             operand = next(p.operand for p in self.formula.trace.products if name in p.names)
             return n.matrix.format(name, self._operand(operand))
-        styles: dict[str, str] = {"x": n.input, "s": n.old, "p": n.unit, "m": n.mask}
-        return styles[kind].format(name)
+        return {"x": n.input, "s": n.old, "p": n.unit, "m": n.mask}[kind].format(name)
 
     def _operand(self, operand: Node) -> str:
-        """What a matrix multiplies: a letter as it is, anything else in brackets."""
+        """Beside an operator: a letter or a number as it is, anything else in brackets."""
         text = self.factor(operand)
-        single = operand in self.letters or operand.op == "input"
+        single = operand in self.letters or operand.op in ("input", "constant")
         return text if single or text.startswith("(") else f"({text})"
 
     def _in_sum(self, a: Node) -> tuple[int, str]:
-        """Where a term stands: the input, the recurrence, what is kept of old states, the rest.
-
-        Not by number: that depends on which formulas were traced before.
-        """
+        """Where a term stands: the input, the recurrence, what is kept of old states, the rest."""
+        # Not by number: that depends on which formulas were traced before.
         if a.op == "input" and a not in self.letters:
             return {"x": 0, "r": 1}.get(a.args[0], 2), str(a.args[1])
-        kept = any(self._is(o, "s") for o in a.operands)
+        kept = any(is_input(o, "s") for o in a.operands)
         return 2 if kept else 3, self.factor(a)
 
     def _in_product(self, a: Node) -> tuple[int, int, str]:

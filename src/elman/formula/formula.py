@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 from elman.errors import FormulaError
-from elman.formula.graph import topological
 from elman.formula.symbols import Node, symbol
+from elman.formula.traversal import is_uniform, topological
 from elman.state import State
 
 
@@ -57,8 +57,8 @@ class Product:
 class Trace:
     """What a formula computes, written down: the one form that derivatives, printers and executors read.
 
-    Inputs are named by kind: ``x`` (from the input, a gate), ``r`` (a product's result), ``s`` (the old
-    state), ``p`` (a per-unit parameter), ``m`` (a mask).
+    Inputs are named by kind: ``x`` (from the input, a gate), ``r`` (a product's result), ``s`` (the old state),
+    ``p`` (a per-unit parameter), ``m`` (a mask).
     """
 
     products: tuple[Product, ...]
@@ -66,11 +66,8 @@ class Trace:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """All values in the order of computing; a product's operand comes before its results.
-
-        (Products are listed in the order the formula asked for them, so an operand can only be made of
-        the results of earlier ones.)
-        """
+        """All values in the order of computing; a product's operand comes before its results."""
+        # Products are in the order the formula asked for them: an operand is made of earlier results only.
         return tuple(topological([*(p.operand for p in self.products), *self.new.values()]))
 
     @cached_property
@@ -114,8 +111,7 @@ class Formula:
         wants = ("x", "U", "s", *("p" if self.parameters else ""), *("m" if self.masks else ""))
         if takes != wants:
             raise FormulaError(
-                f"{self.name} takes ({', '.join(takes)}); a formula of its kind "
-                f"takes ({', '.join(wants)})"
+                f"{self.name} takes ({', '.join(takes)}); a formula of its kind takes ({', '.join(wants)})"
             )
 
     @property
@@ -127,19 +123,15 @@ class Formula:
         """What a matrix may be asked for by."""
         return *self.gates, *self.states, *self.matrices
 
-    def __call__(
-        self, x: Sequence[Any], U: Any, s: State, p: Sequence[Any], m: Sequence[Any]
-    ) -> State:
+    def __call__(self, x: Sequence[Any], U: Any, s: State, p: Sequence[Any], m: Sequence[Any]) -> State:
         """The new state; ``x``, ``p`` and ``m`` hold a value for each name."""
-        more = [Gates(**dict(zip(self.parameters, p, strict=True)))] if self.parameters else []
-        more += [Gates(**dict(zip(self.masks, m, strict=True)))] if self.masks else []
+        optional = ((self.parameters, p), (self.masks, m))
+        more = [Gates(**dict(zip(names, given, strict=True))) for names, given in optional if names]
         gates = Gates(**dict(zip(self.gates, x, strict=True)))
         new = self.function(gates, _OfGates(U, self.gates), s, *more)
         if not isinstance(new, State) or set(new.names) != set(self.states):
             got = ", ".join(new.names) if isinstance(new, State) else type(new).__name__
-            raise FormulaError(
-                f"{self.name} must return a State of {', '.join(self.states)}, not {got}"
-            )
+            raise FormulaError(f"{self.name} must return a State of {', '.join(self.states)}, not {got}")
         return State(**{name: getattr(new, name) for name in self.states})
 
     @cached_property
@@ -156,12 +148,13 @@ class Formula:
             if not isinstance(a, Node) or not _inputs(a) - {"p"}:
                 raise FormulaError(f"{self.name}: the new state {name!r} depends on no input")
         trace = Trace(asked.products(), dict(zip(new.names, new, strict=True)))
+        for a in trace.nodes:
+            if a.op == "softmax" and is_uniform(a.args[0]):
+                raise FormulaError(f"{self.name}: softmax of what is the same at every unit")
         for kind, names in (("x", self.gates), ("p", self.parameters), ("m", self.masks)):
             for name in names:
                 if symbol(kind, name) not in trace.uses:
-                    raise FormulaError(
-                        f"{self.name} declares {name!r} but never uses {kind}.{name}"
-                    )
+                    raise FormulaError(f"{self.name} declares {name!r} but never uses {kind}.{name}")
         return trace
 
     def __deepcopy__(self, memo: Any) -> Formula:
@@ -185,8 +178,7 @@ def formula(
     first = dict.fromkeys(parameters.split(), 0.0) if isinstance(parameters, str) else parameters
 
     def make(function: Callable[..., State]) -> Formula:
-        names = (tuple(given.split()) for given in (gates, states, masks, matrices))
-        declared, kept, noise, further = names
+        declared, kept, noise, further = (tuple(given.split()) for given in (gates, states, masks, matrices))
         return Formula(function, declared, kept, first, noise, output, further)
 
     return make
@@ -220,9 +212,7 @@ class _Asked:
     def __getattr__(self, name: str) -> Callable[[Any], Node]:
         allowed = dict.fromkeys(self._of.results)
         if name not in allowed:
-            raise FormulaError(
-                f"{self._of.name} asks for U.{name}; it may ask for {', '.join(allowed)}"
-            )
+            raise FormulaError(f"{self._of.name} asks for U.{name}; it may ask for {', '.join(allowed)}")
 
         def multiply(operand: Any) -> Node:
             if not isinstance(operand, Node):
@@ -230,9 +220,7 @@ class _Asked:
             if not _inputs(operand) - {"p"}:
                 raise FormulaError(f"U.{name} multiplies what is the same at every step")
             if self._operands.setdefault(name, operand) is not operand:
-                raise FormulaError(
-                    f"{self._of.name} multiplies by U.{name} twice; it may do so once"
-                )
+                raise FormulaError(f"{self._of.name} multiplies by U.{name} twice; it may do so once")
             return symbol("r", name)
 
         return multiply

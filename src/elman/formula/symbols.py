@@ -8,17 +8,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from typing import Any, NoReturn
 
 from elman.errors import FormulaError
+from elman.shapes import Tensor
 
-UNARY = ("sigmoid", "tanh", "relu", "exp", "rsqrt", "mean", "neg", "positive")
-BINARY = ("add", "sub", "mul")
-ALLOWED = "+, -, *, numbers, sigmoid, tanh, relu, exp, rsqrt and mean"
+FUNCTIONS: dict[str, Callable[..., Any]] = {}  # every operation by name; ``ops`` fills these three
+VOCABULARY: list[str] = []  # the functions that formulas call by name
+TORCH_ARITY: dict[str, int] = {}  # how many operands those take that are the same in torch
 
 _number = count()
+
+
+def _refuse(what: str) -> NoReturn:
+    words = f"+, -, *, /, **, abs, numbers, {', '.join(VOCABULARY[:-1])} and {VOCABULARY[-1]}"
+    raise FormulaError(f"a formula cannot use {what}; it may use {words}")
+
+
+def _refusal(what: str) -> Callable[..., Any]:
+    """A method that refuses."""
+    return lambda *_: _refuse(what)
+
+
+def _operators(op: str) -> tuple[Callable[[Node, Any], Node], Callable[[Node, Any], Node]]:
+    """An operator from the left and from the right."""
+    return lambda a, b: operate(op, a, b), lambda a, b: operate(op, b, a)
 
 
 class Node:
@@ -36,39 +52,17 @@ class Node:
     def operands(self) -> tuple[Node, ...]:
         return () if self.op in ("input", "constant") else self.args
 
-    def __add__(self, other: Any) -> Node:
-        return add(self, lift(other))
-
-    def __radd__(self, other: Any) -> Node:
-        return add(lift(other), self)
-
-    def __sub__(self, other: Any) -> Node:
-        return sub(self, lift(other))
-
-    def __rsub__(self, other: Any) -> Node:
-        return sub(lift(other), self)
-
-    def __mul__(self, other: Any) -> Node:
-        return mul(self, lift(other))
-
-    def __rmul__(self, other: Any) -> Node:
-        return mul(lift(other), self)
+    __add__, __radd__ = _operators("add")
+    __sub__, __rsub__ = _operators("sub")
+    __mul__, __rmul__ = _operators("mul")
+    __truediv__, __rtruediv__ = _operators("div")
+    __pow__, __rpow__ = _operators("pow")
 
     def __neg__(self) -> Node:
         return neg(self)
 
-    def __truediv__(self, other: Any) -> Node:
-        if isinstance(other, int | float) and other != 0:
-            return mul(self, constant(1 / other))
-        return _refuse("division")
-
-    def __bool__(self) -> bool:
-        _refuse("a decision on a value (if, while, and, or, comparison)")
-
-    def __lt__(self, other: Any) -> bool:
-        _refuse("a comparison")
-
-    __le__ = __gt__ = __ge__ = __lt__
+    def __abs__(self) -> Node:
+        return operate("abs", self)
 
     def __eq__(self, other: object) -> bool:
         return self is other if isinstance(other, Node) else _refuse("a comparison")
@@ -76,43 +70,19 @@ class Node:
     def __hash__(self) -> int:
         return self.number
 
-    def __rtruediv__(self, other: Any) -> Node:
-        _refuse("division by a value")
-
-    def __pow__(self, other: Any) -> Node:
-        _refuse("a power")
-
-    __rpow__ = __pow__
-
-    def __mod__(self, other: Any) -> Node:
-        _refuse("a remainder")
-
-    __rmod__ = __floordiv__ = __rfloordiv__ = __mod__
-
-    def __matmul__(self, other: Any) -> Node:
-        _refuse("a matrix product @ (write U.gate(vector))")
-
-    __rmatmul__ = __matmul__
-
-    def __abs__(self) -> Node:
-        _refuse("abs")
-
-    def __float__(self) -> float:
-        _refuse("a number made of a value (float, int)")
-
-    __int__ = __index__ = __float__
-
-    def __getitem__(self, index: Any) -> Node:
-        _refuse("a part of a value ([...])")
-
-    def __iter__(self) -> Any:
-        _refuse("the parts of a value")
+    __bool__ = _refusal("a decision on a value (if, while, and, or, comparison)")
+    __lt__ = __le__ = __gt__ = __ge__ = _refusal("a comparison")
+    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = _refusal("a remainder")
+    __matmul__ = __rmatmul__ = _refusal("a matrix product @ (write U.gate(vector))")
+    __float__ = __int__ = __index__ = _refusal("a number made of a value (float, int)")
+    __getitem__ = _refusal("a part of a value ([...])")
+    __iter__ = _refusal("the parts of a value")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if name in ("sigmoid", "tanh", "relu", "exp", "rsqrt"):
-            return lambda: unary(name, self)
+        if name in TORCH_ARITY and hasattr(Tensor, name):
+            return partial(operate, name, self)
         return _refuse(f".{name}")
 
     @classmethod
@@ -121,9 +91,9 @@ class Node:
     ) -> Node:
         """``torch.tanh`` in a formula means ``tanh``; what has no symbol is refused by name."""
         name = getattr(function, "__name__", str(function))
-        plain = len(args) == 1 and not any((kwargs or {}).values())  # inplace=False changes nothing
-        if name in ("sigmoid", "tanh", "relu", "exp", "rsqrt") and plain:
-            return unary(name, args[0])
+        plain = not any((kwargs or {}).values())  # inplace=False changes nothing
+        if TORCH_ARITY.get(name) == len(args) and plain:
+            return operate(name, *args)
         return _refuse(f"torch.{name}")
 
     def __deepcopy__(self, memo: Any) -> Node:
@@ -131,10 +101,6 @@ class Node:
 
     def __repr__(self) -> str:
         return f"{self.op}({', '.join(map(str, self.args))})"
-
-
-def _refuse(what: str) -> NoReturn:
-    raise FormulaError(f"a formula cannot use {what}; it may use {ALLOWED}")
 
 
 @cache
@@ -156,6 +122,11 @@ def lift(value: Any) -> Node:
     if isinstance(value, int | float) and math.isfinite(value):
         return constant(value)
     return _refuse(f"a {type(value).__name__}")
+
+
+def is_input(a: Node, kinds: str) -> bool:
+    """Is it an input of one of these kinds, a letter each?"""
+    return a.op == "input" and a.args[0] in kinds
 
 
 def value_of(a: Node) -> float | None:
@@ -223,19 +194,37 @@ def neg(a: Node) -> Node:
     return a.args[0] if a.op == "neg" else node("neg", a)
 
 
-NUMBERS: dict[str, Callable[[float], float]] = {
-    "sigmoid": lambda v: 1 / (1 + math.exp(-v)) if v >= 0 else math.exp(v) / (1 + math.exp(v)),
-    "tanh": math.tanh,
-    "relu": lambda v: max(v, 0.0),
-    "exp": math.exp,
-    "rsqrt": lambda v: 1 / math.sqrt(v),
-    "mean": lambda v: v,
-    "neg": lambda v: -v,
-    "positive": lambda v: float(v > 0),
-}
+def div(a: Node, b: Node) -> Node:
+    y = value_of(b)
+    if y == 0:
+        _refuse("division by zero")
+    if y is not None:
+        return mul(a, constant(1 / y))
+    return a if value_of(a) == 0 else node("div", a, b)
 
 
-def unary(op: str, a: Any) -> Node:
-    a = lift(a)
-    x = value_of(a)
-    return node(op, a) if x is None else constant(NUMBERS[op](x))
+def power(a: Node, n: Node) -> Node:
+    x, y = value_of(a), value_of(n)
+    if y is None:
+        _refuse("a power by a value")
+    if x is not None:
+        return constant(x**y)
+    if y in (0, 1, 2):
+        return constant(1) if y == 0 else a if y == 1 else mul(a, a)
+    return node("pow", a, n)
+
+
+SIMPLIFY: dict[str, Callable[..., Node]] = {f.__name__: f for f in (add, sub, mul, neg, div)} | {"pow": power}
+
+
+def operate(op: str, *operands: Any) -> Node:
+    """The operation on symbols and numbers; of numbers alone it is a number."""
+    nodes = [lift(a) for a in operands]
+    numbers = [a.args[0] for a in nodes if a.op == "constant"]
+    if op in SIMPLIFY:
+        return SIMPLIFY[op](*nodes)
+    if op == "softmax" and numbers:
+        _refuse("softmax of a number")
+    if len(numbers) == len(nodes):
+        return constant(FUNCTIONS[op](*numbers))
+    return _commutative(op, *nodes) if op in ("maximum", "minimum") else node(op, *nodes)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from elman.errors import ModelError
-from elman.inspect.pictures import figure
+from elman.inspect.plots import new_figure
 from elman.shapes import Float
 
 WORD = 0.3  # inches a word
@@ -30,28 +30,22 @@ FONTS = (  # what systems have for scripts that the default font lacks
 )
 
 
-def show_alignment(
-    weights: Float[np.ndarray, "T S"], source: Sequence[str], target: Sequence[str]
-) -> str:
+def show_alignment(weights: Float[np.ndarray, "T S"], source: Sequence[str], target: Sequence[str]) -> str:
     """A line for each target word: the source word that it attends to most, and the weight."""
     _check(weights, source, target)
-    best = weights.argmax(1)
-    left = _columns([_printable(word) for word in target])
-    right = _columns([_printable(source[j]) for j in best])
-    peaks = weights.max(1)
-    return "\n".join(
-        f"{a}  ← {b}  {peak:.2f}" for a, b, peak in zip(left, right, peaks, strict=True)
-    )
+    left, right = _columns(target), _columns([source[j] for j in weights.argmax(1)])
+    rows = zip(left, right, weights.max(1), strict=True)
+    return "\n".join(f"{a}  ← {b}  {peak:.2f}" for a, b, peak in rows)
 
 
-def draw_alignment(
+def plot_alignment(
     weights: Float[np.ndarray, "T S"], source: Sequence[str], target: Sequence[str], path: Path
 ) -> None:
     """A heat map in a PNG file: source words along the top, target words down the side."""
     _check(weights, source, target)
     wide, high = (1 + WORD * min(len(words), MOST) for words in (source, target))
     across, down = (max(len(_printable(word)) for word in words) for words in (source, target))
-    fig, (ax,) = figure(1, width=wide + 1.3 + 0.09 * down, height=high + 0.7 + 0.07 * across)
+    fig, (ax,) = new_figure(1, width=wide + 1.3 + 0.09 * down, height=high + 0.7 + 0.07 * across)
     picture = ax.imshow(weights, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     ax.xaxis.set_label_position("top")
     ax.xaxis.tick_top()
@@ -67,10 +61,11 @@ def draw_alignment(
 
 def _check(weights: np.ndarray, source: Sequence[str], target: Sequence[str]) -> None:
     if weights.shape != (len(target), len(source)):
-        raise ModelError(
-            f"weights of {' × '.join(map(str, weights.shape))} do not fit "
-            f"{len(target)} target and {len(source)} source words"
+        shape, words = (
+            " × ".join(map(str, weights.shape)),
+            f"{len(target)} target and {len(source)} source words",
         )
+        raise ModelError(f"weights of {shape} do not fit {words}")
     if not weights.size:
         raise ModelError("an alignment needs a word on either side")
 
@@ -95,12 +90,13 @@ def _printable(word: str) -> str:
 
 
 def _columns(words: Sequence[str]) -> list[str]:
-    """Padded to the width of the widest; an East Asian character takes two places on a terminal."""
-    widths = [sum(_places(c) for c in word) for word in words]
+    """Padded to the width of the widest, as a terminal shows them."""
+    words = [_printable(word) for word in words]
+    widths = [sum(map(_places, word)) for word in words]
     return [word + " " * (max(widths) - n) for word, n in zip(words, widths, strict=True)]
 
 
 def _places(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    """On a terminal: an East Asian character takes two."""
+    wide = unicodedata.east_asian_width(character) in "WF"
+    return 0 if unicodedata.combining(character) else 1 + wide

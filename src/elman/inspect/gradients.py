@@ -26,7 +26,7 @@ def gradient_norms(cell: Cell[Any], xs: Float[Tensor, "B T D"], *, seed: int = 0
     dtype = next(cell.parameters()).dtype
     try:
         xs = xs.detach().double()
-        drawn = cell.double().draw(xs)
+        drawn = cell.double().sample_masks(xs)
         projected = drawn.project(xs)
         states = [map_state(lambda s: s.requires_grad_(), drawn.initial(xs))]
         for t in range(xs.shape[1]):

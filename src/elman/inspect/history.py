@@ -16,7 +16,7 @@ from elman.errors import ModelError
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class EvaluationRecord:
     """The scores after an update; None for a score that was not finite."""
 
     update: int
@@ -26,39 +26,36 @@ class Evaluated:
 
 
 @dataclass(frozen=True)
-class History:
+class TrainingHistory:
     """A training run, update by update."""
 
     updates: npt.NDArray[np.int64]  # (N,)
     losses: npt.NDArray[np.float64]  # (N,), NaN where it was not finite
     epochs: int
-    evaluations: list[Evaluated]
+    evaluations: list[EvaluationRecord]
 
     @property
-    def best(self) -> Evaluated | None:
+    def best(self) -> EvaluationRecord | None:
         """The evaluation whose weights were kept."""
         return next((e for e in reversed(self.evaluations) if e.best), None)
 
 
-def read_history(path: Path) -> History:
+def read_history(path: Path) -> TrainingHistory:
     """The run that a log tells of; an empty one was not logged."""
     updates, losses, epoch = [], [], 0
-    evaluations: list[Evaluated] = []
+    evaluations: list[EvaluationRecord] = []
     for number, row in _rows(path):
         try:
             if "scores" in row:
-                evaluations.append(
-                    Evaluated(int(row["update"]), epoch, dict(row["scores"]), bool(row["best"]))
-                )
+                scores, best = dict(row["scores"]), bool(row["best"])
+                evaluations.append(EvaluationRecord(int(row["update"]), epoch, scores, best))
             else:
                 updates.append(int(row["update"]))
                 losses.append(nan if row["loss"] is None else float(row["loss"]))
                 epoch = int(row["epoch"])
         except (KeyError, TypeError, ValueError):
-            raise ModelError(
-                f"{path}:{number}: the file is damaged, expected an update or its scores"
-            ) from None
-    return History(np.array(updates, np.int64), np.array(losses), epoch, evaluations)
+            raise _damage(path, number, "an update or its scores") from None
+    return TrainingHistory(np.array(updates, np.int64), np.array(losses), epoch, evaluations)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -69,11 +66,15 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             except ValueError:
                 row = None
             if not isinstance(row, dict):
-                raise ModelError(f"{path}:{number}: the file is damaged, expected a JSON object")
+                raise _damage(path, number, "a JSON object")
             yield number, row
 
 
-def smoothed(values: npt.NDArray[np.float64], width: int) -> npt.NDArray[np.float64]:
+def _damage(path: Path, number: int, expected: str) -> ModelError:
+    return ModelError(f"{path}:{number}: the file is damaged, expected {expected}")
+
+
+def running_mean(values: npt.NDArray[np.float64], width: int) -> npt.NDArray[np.float64]:
     """The mean of each value and the up to ``width`` - 1 before it."""
     total = np.concatenate([[0.0], np.cumsum(values)])
     ends = np.arange(1, len(values) + 1)

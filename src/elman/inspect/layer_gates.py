@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from elman.inspect.gates import Arrays, formulaic, trace_gates
-from elman.layers.rnn import RNN, BiRNN, Layers
+from elman.cells import Residual
+from elman.inspect.gate_trace import Arrays, formulaic, trace_gates
+from elman.layers.rnn import RNN, BiRNN, StackedRNN
 from elman.shapes import Float, Tensor
 
 CLOSED, OPEN = 0.1, 0.9  # Karpathy et al. 2016
@@ -30,23 +31,24 @@ class LayerGates:
 
 
 @torch.no_grad()
-def layer_gates(layers: Layers, xs: Float[Tensor, "1 T D"]) -> list[LayerGates]:
+def layer_gates(layers: RNN | StackedRNN, xs: Float[Tensor, "1 T D"]) -> list[LayerGates]:
     """The gates of each layer and direction over the x_i of one text, from the lowest layer up."""
-    found = []
-    for number, layer in enumerate(layers.stack, 1):
+    found, stack = [], layers.stack
+    residual = layers.adds if isinstance(layers, StackedRNN) else [False] * len(stack)
+    for number, (layer, adds) in enumerate(zip(stack, residual, strict=True), 1):
         for direction, rnn in _directions(layer):
-            cell = formulaic(rnn.cell.draw(xs))
-            traced = trace_gates(cell, xs, reverse=rnn.reverse)
-            values = {name: array[0] for name, array in traced.items()}
-            f = cell.formula
-            found.append(LayerGates(number, direction, values, tuple(f.states), f.output))
-        xs, _ = layer(xs)
+            own = rnn.cell.cell if isinstance(rnn.cell, Residual) else rnn.cell
+            cell = formulaic(own.sample_masks(xs))
+            values = {name: array[0] for name, array in trace_gates(cell, xs, reverse=rnn.reverse).items()}
+            found.append(LayerGates(number, direction, values, tuple(cell.formula.states), cell.formula.output))
+        ys, _ = layer(xs)
+        xs = xs + ys if adds else ys
     return found
 
 
 def _directions(layer: RNN | BiRNN) -> list[tuple[str, RNN]]:
     if isinstance(layer, BiRNN):
-        return [("ahead", layer.ahead), ("back", layer.back)]
+        return [("ahead", layer.forward_rnn), ("back", layer.backward_rnn)]
     return [("back" if layer.reverse else "ahead", layer)]
 
 
@@ -63,9 +65,7 @@ def saturation(values: Arrays) -> dict[str, Saturation]:
     """A row of numbers for each gate and state of a layer."""
     return {
         name: Saturation(
-            float(size.mean()),
-            100 * float((size < CLOSED).mean()),
-            100 * float((size > OPEN).mean()),
+            float(size.mean()), 100 * float((size < CLOSED).mean()), 100 * float((size > OPEN).mean())
         )
         for name, size in ((name, np.abs(array)) for name, array in values.items())
     }

@@ -6,8 +6,7 @@ answer is sure, whatever its reasons; and what speaks for both answers counts fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from elman.errors import ModelError
-from elman.shapes import Float, Int, Tensor
+from elman.shapes import Float, Tensor
 
 Shares = npt.NDArray[np.float64]
 
@@ -33,17 +31,17 @@ class Saliency:
 
     @property
     def title(self) -> str:
-        return f"{marked(self.of)}: {marked(self.answer)} rather than {marked(self.other)}"
+        return f"{visible_token(self.of)}: {visible_token(self.answer)} rather than {visible_token(self.other)}"
 
 
-def marked(token: str) -> str:
+def visible_token(token: str) -> str:
     """A token that can be seen, on one line."""
     if token.isspace() and token.isprintable():
         return "␣" * len(token)
     return token.replace("\n", "⏎").replace("\t", "⇥")
 
 
-def attributed(embed: nn.Module, score: Callable[[], Float[Tensor, " N"]]) -> Shares:
+def gradient_x_input(embed: nn.Module, score: Callable[[], Float[Tensor, " N"]]) -> Shares:
     """(N, T): for each score and token, x · ∂score/∂x, x being what ``embed`` gives for the token.
 
     ``score`` runs ``embed`` once, on one text. Of a score that is linear in all x, the shares of the tokens
@@ -67,22 +65,3 @@ def attributed(embed: nn.Module, score: Callable[[], Float[Tensor, " N"]]) -> Sh
         (gradient,) = torch.autograd.grad(one, xs, retain_graph=True)
         rows.append((gradient * xs.detach()).double().sum(-1).flatten().cpu().numpy())
     return np.stack(rows)
-
-
-def best_two(scores: Float[Tensor, "T Y"]) -> tuple[Int[Tensor, " T"], Int[Tensor, " T"]]:
-    """The best answer at each place, and the next best."""
-    if scores.shape[1] < 2:
-        raise ModelError("the model knows a single answer: no word speaks for it or against it")
-    first, second = scores.topk(2, -1).indices.unbind(-1)
-    return first, second
-
-
-@contextmanager
-def at_rest(net: nn.Module) -> Iterator[None]:
-    """The network as it answers, without dropout."""
-    training = net.training
-    net.eval()
-    try:
-        yield
-    finally:
-        net.train(training)

@@ -10,12 +10,12 @@ from math import prod
 from torch import nn
 
 from elman.cells import Formulaic
-from elman.cells.formula_cell import Around
+from elman.cells.formulaic import WrappedCell
 from elman.shapes import Tensor
 
 
 @dataclass(frozen=True)
-class Layer:
+class LayerSummary:
     """A part of a network that has weights of its own."""
 
     name: str  # as the names of its weights in model.safetensors begin
@@ -29,23 +29,23 @@ class Layer:
         return sum(map(prod, self.weights.values()))
 
 
-def layers(net: nn.Module) -> list[Layer]:
+def summarize_layers(net: nn.Module) -> list[LayerSummary]:
     """Every part that has weights, in the order in which they are stored."""
     found = []
     for path, module in net.named_modules():
         if isinstance(module, nn.ParameterList):  # belongs to the cell that holds it
             continue
-        weights = {name: t for name, t in _own(module) if t.requires_grad}
-        stored = module.state_dict(keep_vars=True)
+        own, stored = [*module.named_buffers(recurse=False), *_own(module)], module.state_dict(keep_vars=True)
         fixed = {
-            name: t
-            for name, t in (*module.named_buffers(recurse=False), *_own(module))
+            name: tuple(t.shape)
+            for name, t in own
             if name in stored and t.is_floating_point() and not t.requires_grad
         }
+        weights = {name: tuple(t.shape) for name, t in _own(module) if t.requires_grad}
         if weights or fixed:
             # A cell in a cell, the matrix in an embedding: one layer to those who use it.
             name = re.sub(r"(\.cell)+$|\.E$", "", path)
-            found.append(Layer(name, type(module).__name__, _shapes(weights), _shapes(fixed)))
+            found.append(LayerSummary(name, type(module).__name__, weights, fixed))
     return found
 
 
@@ -57,11 +57,7 @@ def _own(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
                 yield f"{name}.{number}", weight
 
 
-def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[int, ...]]:
-    return {name: tuple(t.shape) for name, t in tensors.items()}
-
-
-def formulas(net: nn.Module) -> dict[str, list[str]]:
+def cell_equations(net: nn.Module) -> dict[str, list[str]]:
     """The equations of every kind of cell, by name; what is around a cell and changes its formula is one."""
     found: dict[str, list[str]] = {}
     seen: set[nn.Module] = set()
@@ -74,4 +70,4 @@ def formulas(net: nn.Module) -> dict[str, list[str]]:
 
 def _same(cell: Formulaic) -> bool:
     """Is its formula that of the cell it holds?"""
-    return isinstance(cell, Around) and cell.formula is cell.cell.formula
+    return isinstance(cell, WrappedCell) and cell.formula is cell.cell.formula

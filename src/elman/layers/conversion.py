@@ -11,13 +11,13 @@ from typing import Any
 
 import torch
 
-from elman.cells import Cell, FormulaCell, Stacked
+from elman.cells import Cell, FormulaCell
 from elman.errors import ModelError
-from elman.layers.rnn import RNN, BiRNN, Layers, concat
-from elman.scan.kernels import match, torch_weights
+from elman.layers.rnn import RNN, BiRNN, StackedRNN, concat
+from elman.scan.executors.torch_kernels import match, torch_weights
 from elman.shapes import Tensor
 
-Layer = RNN | BiRNN | Layers
+Layer = RNN | BiRNN | StackedRNN
 
 
 def to_torch(layer: Layer) -> dict[str, Tensor]:
@@ -42,9 +42,7 @@ def from_torch(layer: Layer, weights: Mapping[str, Tensor]) -> None:
         if name not in weights:
             raise ModelError(f"the state dict has no {name!r}, which this layer needs")
         if weights[name].shape != tensor.shape:
-            raise ModelError(
-                f"{name!r} is {tuple(weights[name].shape)}, the layer needs {tuple(tensor.shape)}"
-            )
+            raise ModelError(f"{name!r} is {tuple(weights[name].shape)}, the layer needs {tuple(tensor.shape)}")
     extra = sorted(set(weights) - set(expected))
     if extra:
         raise ModelError(f"the state dict has {extra[0]!r}, for which this layer has no place")
@@ -78,16 +76,10 @@ def _fill(cell: FormulaCell, given: dict[str, Tensor]) -> None:
 
 def _cells(layer: Layer) -> Iterator[tuple[str, FormulaCell]]:
     """Each cell with torch's suffix: ``l0``, ``l0_reverse``, …"""
-    if isinstance(layer, RNN) and not layer.reverse:
-        stack = layer.cell.layers if isinstance(layer.cell, Stacked) else [layer.cell]
-        for k, cell in enumerate(stack):
-            yield f"l{k}", _convertible(cell)
-        return
-    levels: list[Any] = layer.stack if isinstance(layer, Layers) else [layer]
-    for k, level in enumerate(levels):
+    for k, level in enumerate([layer] if isinstance(layer, BiRNN) else layer.stack):
         if isinstance(level, BiRNN) and level.merge is concat:
-            yield f"l{k}", _convertible(level.ahead.cell)
-            yield f"l{k}_reverse", _convertible(level.back.cell)
+            yield f"l{k}", _convertible(level.forward_rnn.cell)
+            yield f"l{k}_reverse", _convertible(level.backward_rnn.cell)
         elif isinstance(level, RNN) and not level.reverse:
             yield f"l{k}", _convertible(level.cell)
         else:
@@ -101,10 +93,8 @@ def _one_module(cells: list[FormulaCell]) -> None:
     first = cells[0]
     for cell in cells:
         if match(cell.formula) != match(first.formula):
-            raise ModelError(
-                f"one module of torch.nn cannot hold both {first.formula.name!r} "
-                f"and {cell.formula.name!r}"
-            )
+            names = f"{first.formula.name!r} and {cell.formula.name!r}"
+            raise ModelError(f"one module of torch.nn cannot hold both {names}")
         if set(cell.widths.values()) != set(first.widths.values()):
             raise ModelError("all layers of a module of torch.nn have the same width")
         if (cell.b is None) != (first.b is None) or (cell.b is None and len(cell.p)):
@@ -114,9 +104,7 @@ def _one_module(cells: list[FormulaCell]) -> None:
 def _convertible(cell: Cell[Any]) -> FormulaCell:
     if not isinstance(cell, FormulaCell):
         raise ModelError(f"torch.nn has no {type(cell).__name__}")
-    if match(cell.formula) is None:
+    if match(cell.formula) is None or cell.heads > 1:
         formulas = "; ".join(cell.equations())
-        raise ModelError(
-            f"torch.nn computes another formula than {cell.formula.name!r}: {formulas}"
-        )
+        raise ModelError(f"torch.nn computes another formula than {cell.formula.name!r}: {formulas}")
     return cell

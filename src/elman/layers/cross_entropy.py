@@ -18,7 +18,7 @@ import torch
 from torch import nn
 from torch.autograd.function import once_differentiable
 
-from elman.scan.precision import precision
+from elman.scan.execution import compute_dtype
 from elman.shapes import Float, Int, Tensor
 
 _HALVES = (torch.float16, torch.bfloat16)
@@ -46,11 +46,11 @@ def linear_cross_entropy(
     if torch.is_grad_enabled() and by_rows(h, W):
         from elman.layers.cross_entropy_cuda import row_cross_entropy
 
-        return row_cross_entropy(h.to(precision(h)), W, b, targets, weights, smoothing)
-    return weighted_mean(linear_nats(h, W, b, targets, smoothing=smoothing), weights)
+        return row_cross_entropy(h.to(compute_dtype(h)), W, b, targets, weights, smoothing)
+    return weighted_mean(linear_nll(h, W, b, targets, smoothing=smoothing), weights)
 
 
-def linear_nats(
+def linear_nll(
     h: Float[Tensor, "N D"],
     W: Float[Tensor, "V D"],
     b: Float[Tensor, " V"] | None,
@@ -65,10 +65,10 @@ def linear_nats(
         return nn.functional.cross_entropy(z, targets, reduction="none", label_smoothing=smoothing)
     most = _LOGITS.get(h.device.type, _MORE_LOGITS)
     columns = chunk or max(64, most // max(1, len(h)) // 64 * 64)
-    nats: Tensor = _LinearNats.apply(  # type: ignore[no-untyped-call]
-        h.to(precision(h)), W, b, targets, smoothing, columns
+    nll: Tensor = _LinearNats.apply(  # type: ignore[no-untyped-call]
+        h.to(compute_dtype(h)), W, b, targets, smoothing, columns
     )
-    return nats
+    return nll
 
 
 def weighted_mean(nats: Float[Tensor, "*N"], weights: Tensor | None = None) -> Float[Tensor, ""]:
@@ -93,13 +93,7 @@ class _LinearNats(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        h: Tensor,
-        W: Tensor,
-        b: Tensor | None,
-        targets: Tensor,
-        smoothing: float,
-        columns: int,
+        ctx: Any, h: Tensor, W: Tensor, b: Tensor | None, targets: Tensor, smoothing: float, columns: int
     ) -> Tensor:
         with torch.autocast(h.device.type, enabled=False):
             wide = _wide(h)
@@ -192,6 +186,4 @@ def _subtract_targets(p: Tensor, places: Tensor, amount: float) -> None:
     """Subtract ``amount`` where a row's target is among these columns: no shape depends on where."""
     columns = p.shape[1]
     inside = (places >= 0) & (places < columns)
-    p.scatter_add_(
-        1, places.clamp(0, columns - 1)[:, None], inside.to(p.dtype).mul(-amount)[:, None]
-    )
+    p.scatter_add_(1, places.clamp(0, columns - 1)[:, None], inside.to(p.dtype).mul(-amount)[:, None])

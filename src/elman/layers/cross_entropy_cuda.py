@@ -33,30 +33,19 @@ def row_cross_entropy(
     """What `elman.layers.cross_entropy.linear_cross_entropy` says, with gradients."""
     bias = W.new_zeros(len(W)) if b is None else b
     alone = h.new_zeros(len(h), 1, dtype=torch.float32)
-    return _mean(h[:, None], alone, W, bias, targets, weights, smoothing)
+    return mixture_row_cross_entropy(h[:, None], alone, W, bias, targets, weights, smoothing)
 
 
-def mixed_row_cross_entropy(
+def mixture_row_cross_entropy(
     v: Float[Tensor, "N K E"],
     log_shares: Float[Tensor, "N K"],
     W: Float[Tensor, "V E"],
     b: Float[Tensor, " V"],
     targets: Int[Tensor, " N"],
     weights: Tensor | None,
+    smoothing: float = 0.0,
 ) -> Float[Tensor, ""]:
-    """The weighted mean of `elman.layers.mixture.mixed_nats`, with gradients."""
-    return _mean(v, log_shares, W, b, targets, weights, 0.0)
-
-
-def _mean(
-    v: Tensor,
-    log_shares: Tensor,
-    W: Tensor,
-    b: Tensor,
-    targets: Tensor,
-    weights: Tensor | None,
-    smoothing: float,
-) -> Tensor:
+    """The weighted mean of `elman.layers.mixture.mixture_nll`, with gradients."""
     counted = v.new_ones(len(v), dtype=torch.float32) if weights is None else weights.float()
     total: Tensor = _Rows.apply(  # type: ignore[no-untyped-call]
         v.contiguous(), log_shares.contiguous(), W, b, targets, counted, smoothing
@@ -83,7 +72,7 @@ class _Rows(torch.autograd.Function):
         weights: Tensor,
         smoothing: float,
     ) -> Tensor:
-        rows, count = _aligned(W, v.dtype), v.shape[1]
+        rows, count = _align(W, v.dtype), v.shape[1]
         dv, nats = torch.empty_like(v, dtype=torch.float32), torch.empty_like(weights)
         r = torch.empty_like(log_shares)
         dW, db = rows.new_zeros(rows.shape, dtype=torch.float32), b.new_zeros(len(rows))
@@ -114,7 +103,7 @@ class _Rows(torch.autograd.Function):
         return dv, -gradient * weights[:, None] * r, dW, db, None, None, None
 
 
-def _aligned(W: Tensor, dtype: torch.dtype) -> Tensor:
+def _align(W: Tensor, dtype: torch.dtype) -> Tensor:
     return nn.functional.pad(W.to(dtype), (0, 0, 0, -len(W) % _ALIGNED))
 
 

@@ -1,14 +1,15 @@
-"""What x_i is: an embedding, trained or pretrained, or a one-hot row."""
+"""What x_i is: an embedding, trained or pretrained, or a one-hot row; and what of it is dropped."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import nn
-from torch.nn.functional import embedding, one_hot
+from torch.nn.functional import dropout, embedding, one_hot
 
-from elman.shapes import Float, Int, Tensor
+from elman.shapes import Bool, Float, Int, Tensor
 
 
 class Embedding(nn.Module):
@@ -24,8 +25,7 @@ class Embedding(nn.Module):
         self.E.weight.data[0] = 0
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
-        xs: Tensor = self.E(ids)
-        return xs
+        return cast(Tensor, self.E(ids))
 
 
 class OneHot(nn.Module):
@@ -37,8 +37,7 @@ class OneHot(nn.Module):
         self.register_buffer("dtype_of", torch.zeros(()), persistent=False)
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
-        like: Tensor = self.get_buffer("dtype_of")
-        return one_hot(ids, self.output_size).to(like.dtype)
+        return one_hot(ids, self.output_size).to(self.get_buffer("dtype_of").dtype)
 
 
 @dataclass(frozen=True)
@@ -88,3 +87,30 @@ class PretrainedEmbedding(nn.Module):
         place, trained = self.get_buffer("place")[ids], self.get_buffer("trained")[ids]
         own = embedding(place.where(trained[..., 0], 0), self.own)
         return torch.where(trained, own, self.get_buffer("given")[place.where(~trained[..., 0], 0)])
+
+
+class LockedDropout(nn.Module):
+    """Drops features of a sequence, the same ones at every position (Gal & Ghahramani 2016)."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, xs: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+        if not self.training or not self.p:
+            return xs
+        return xs * dropout(xs.new_ones(xs.shape[0], 1, xs.shape[2]), self.p)
+
+
+class WordDropout(nn.Module):
+    """Replaces tokens by ``unknown``, so that a net learns to do without any one of them."""
+
+    def __init__(self, p: float, unknown: int) -> None:
+        super().__init__()
+        self.p, self.unknown = p, unknown
+
+    def forward(self, ids: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"]) -> Int[Tensor, "B T"]:
+        if not self.training or not self.p:
+            return ids
+        dropped = torch.rand(ids.shape, device=ids.device) < self.p
+        return ids.masked_fill(dropped & mask, self.unknown)

@@ -3,39 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 from torch import nn
 
-from elman.cells import Dropout, Formulaic
+from elman.cells import Cell, Dropout, Formulaic, Residual, stack_cells
 from elman.errors import ModelError
-from elman.layers.pooling import Mean
-from elman.layers.rnn import RNN, BiRNN, Layers, concat, last
+from elman.layers.pooling import MeanPooling
+from elman.layers.rnn import RNN, BiRNN, StackedRNN, concat, select_last
 from elman.shapes import Bool, Float, Tensor
 
 
-def recurrent(
+def build_stacked_rnn(
     cell: Callable[[int, int], Formulaic],
     sizes: tuple[int, int],
     *,
     layers: int,
     bidirectional: bool,
     dropout: float,
-) -> Layers:
+    residual: bool = False,
+) -> RNN | StackedRNN:
     """``layers`` layers of ``cell``; ``sizes`` are the features read and the units of each direction.
 
     Every layer's outputs are dropped with one mask per sequence, the last one's too.
     """
     width, hidden = sizes
+    if not bidirectional:
+        cells: list[Cell[Any]] = []
+        for _ in range(layers):
+            cells.append(cell(width, hidden))
+            width = cells[-1].output_size
+        return RNN(stack_cells(cells, [dropout] * layers, residual=residual))
     stack: list[RNN | BiRNN] = []
     for _ in range(layers):
-        make = [Dropout(cell(width, hidden), dropout) for _ in range(1 + bidirectional)]
-        stack.append(BiRNN(*make) if bidirectional else RNN(*make))
+        both = [Dropout(cell(width, hidden), dropout) for _ in range(2)]
+        stack.append(BiRNN(*both))
         width = stack[-1].output_size
-    return Layers(stack)
+    return StackedRNN(stack, residual=residual)
 
 
-class Encoding(NamedTuple):
+class EncoderOutput(NamedTuple):
     """A batch of sequences that were read."""
 
     ys: Float[Tensor, "B S E"]
@@ -45,8 +52,7 @@ class Encoding(NamedTuple):
 
     def mean(self) -> Float[Tensor, "B E"]:
         """The mean of the outputs."""
-        mean: Tensor = Mean()(self.ys, self.mask)
-        return mean
+        return cast(Tensor, MeanPooling()(self.ys, self.mask))
 
 
 @runtime_checkable
@@ -55,14 +61,14 @@ class Encoder(Protocol):
 
     output_size: int
 
-    def __call__(self, xs: Tensor, mask: Tensor) -> Encoding:
+    def __call__(self, xs: Tensor, mask: Tensor) -> EncoderOutput:
         """The outputs at each position, and what sums them up."""
 
 
 class RecurrentEncoder(nn.Module):
     """h_{1:n} of a stack of recurrent layers, in one direction or two."""
 
-    def __init__(self, layers: Layers) -> None:
+    def __init__(self, layers: RNN | StackedRNN) -> None:
         super().__init__()
         top = layers.stack[-1]
         if isinstance(top, BiRNN) and top.merge is not concat:
@@ -70,14 +76,16 @@ class RecurrentEncoder(nn.Module):
         self.layers = layers
         self.output_size = layers.output_size
 
-    def forward(self, xs: Float[Tensor, "B S D"], mask: Bool[Tensor, "B S"]) -> Encoding:
+    def forward(self, xs: Float[Tensor, "B S D"], mask: Bool[Tensor, "B S"]) -> EncoderOutput:
         ys, final = self.layers(xs, mask)
-        top = self.layers.stack[-1]
-        if isinstance(top, RNN):
-            return Encoding(ys, mask, last(ys, mask), final)
-        ahead, back = ys.split([top.ahead.output_size, top.back.output_size], -1)
-        both = concat(last(ahead, mask), last(back, mask, reverse=True))
-        return Encoding(ys, mask, both, final)
+        stack = self.layers.stack
+        inner = [_inner_state(layer, state) for layer, state in zip(stack, final, strict=True)]
+        return EncoderOutput(ys, mask, stack[-1].select_end(ys, mask), tuple(inner))
+
+
+def _inner_state(layer: RNN | BiRNN, state: Any) -> Any:
+    """The state of the layer's own cell, without what a residual connection remembers beside it."""
+    return state.inner if isinstance(layer, RNN) and isinstance(layer.cell, Residual) else state
 
 
 class StatelessEncoder(nn.Module):
@@ -87,6 +95,6 @@ class StatelessEncoder(nn.Module):
         super().__init__()
         self.net, self.output_size = net, output_size
 
-    def forward(self, xs: Float[Tensor, "B S D"], mask: Bool[Tensor, "B S"]) -> Encoding:
+    def forward(self, xs: Float[Tensor, "B S D"], mask: Bool[Tensor, "B S"]) -> EncoderOutput:
         ys = self.net(xs, mask)
-        return Encoding(ys, mask, last(ys, mask), None)
+        return EncoderOutput(ys, mask, select_last(ys, mask), None)

@@ -7,18 +7,14 @@ from torch import nn
 from torch.nn.functional import dropout
 
 from elman.errors import ModelError
-from elman.layers.cross_entropy import (
-    by_rows,
-    linear_nats,
-    weighted_mean,
-)
+from elman.layers.cross_entropy import by_rows, linear_nll
 from elman.layers.embedding import Embedding
-from elman.layers.softmax import Softmax
-from elman.scan.precision import precision
+from elman.layers.softmax import Output, Softmax
+from elman.scan.execution import compute_dtype
 from elman.shapes import Float, Int, Tensor
 
 
-class Mixture(nn.Module):
+class Mixture(Output):
     """p = Σ_k π_k softmax(W v_k + b),    v_k = tanh(V_k h + c_k),    π = softmax(M h)
 
     The log-probabilities of one softmax are no richer than W h; those of a mixture have no such bound. W is
@@ -26,13 +22,7 @@ class Mixture(nn.Module):
     """
 
     def __init__(
-        self,
-        size: int,
-        vocabulary: int,
-        tied: Embedding | None = None,
-        *,
-        count: int,
-        dropout: float = 0.0,
+        self, size: int, vocabulary: int, tied: Embedding | None = None, *, count: int, dropout: float = 0.0
     ) -> None:
         super().__init__()
         if count < 2:
@@ -43,9 +33,6 @@ class Mixture(nn.Module):
         self.V = nn.Linear(size, count * width)
         self.M = nn.Linear(size, count, bias=False)
 
-    def logits(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
-        return self.log_probabilities(h)
-
     def log_probabilities(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
         each = self.vectors(h).unbind(-2)
         total, *shares = self.log_shares(h)[..., None].unbind(-2)
@@ -55,20 +42,20 @@ class Mixture(nn.Module):
             total = torch.logaddexp(total, share + self.softmax.log_probabilities(v))
         return total
 
-    def nats(self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> Float[Tensor, "*N"]:
-        return mixed_nats(*self._parts(h), targets.flatten()).view(targets.shape)
+    def nll(self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> Float[Tensor, "*N"]:
+        return mixture_nll(*self._parts(h), targets.flatten()).view(targets.shape)
 
     def loss(
         self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"], weights: Tensor | None = None
     ) -> Float[Tensor, ""]:
         if not (torch.is_grad_enabled() and by_rows(h, self.softmax.W)):
-            return weighted_mean(self.nats(h, targets), weights)
-        from elman.layers.cross_entropy_cuda import mixed_row_cross_entropy
+            return super().loss(h, targets, weights)
+        from elman.layers.cross_entropy_cuda import mixture_row_cross_entropy
 
         counted = None if weights is None else weights.flatten()
         v, log_shares, W, b = self._parts(h)
-        v = v.to(precision(v))
-        return mixed_row_cross_entropy(v, log_shares, W, b, targets.flatten(), counted)
+        v = v.to(compute_dtype(v))
+        return mixture_row_cross_entropy(v, log_shares, W, b, targets.flatten(), counted)
 
     def _parts(self, h: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """v and log π of all tokens, one a row, and W and b."""
@@ -86,7 +73,7 @@ class Mixture(nn.Module):
         return scores.to(torch.promote_types(scores.dtype, torch.float32)).log_softmax(-1)
 
 
-def mixed_nats(
+def mixture_nll(
     v: Float[Tensor, "N K E"],
     log_shares: Float[Tensor, "N K"],
     W: Float[Tensor, "V E"],
@@ -94,10 +81,6 @@ def mixed_nats(
     targets: Int[Tensor, " N"],
 ) -> Float[Tensor, " N"]:
     """-log Σ_k π_k p_k(target): what it costs each softmax, in chunks of its logits, then the mixture."""
-    each = linear_nats(v.flatten(0, 1), W, b, _repeated(targets, v))
+    repeated = targets[:, None].expand(v.shape[:2])
+    each = linear_nll(v.flatten(0, 1), W, b, repeated.flatten())
     return -(log_shares - each.view(log_shares.shape)).logsumexp(-1)
-
-
-def _repeated(targets: Int[Tensor, " N"], v: Float[Tensor, "N K E"]) -> Int[Tensor, " NK"]:
-    """The target of each token for each of its softmaxes."""
-    return targets[:, None].expand(v.shape[:2]).flatten()

@@ -1,40 +1,52 @@
 """Recurrent layers: a cell over sequences, in one direction or two, and layers on layers.
 
-Every layer offers two views: the transducer ``forward`` gives y_{1:n}, the acceptor ``accept`` gives y_n.
+Every layer offers two views: the transducer ``forward`` gives y_{1:n}, the acceptor ``last_output`` gives y_n.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Protocol, cast, runtime_checkable
+from operator import add, mul
+from typing import Any, cast
 
 import torch
 from torch import nn
 
-from elman.cells import Cell
+from elman.cells import Cell, Stacked
+from elman.cells.stacked import NO_RESIDUAL
 from elman.errors import ModelError
-from elman.layers import wavefront
-from elman.scan import scan
-from elman.scan.packing import last_place
+from elman.scan import execute
+from elman.scan.execution import Execution
+from elman.scan.executors import require_known
+from elman.scan.packing import last_position
 from elman.shapes import Bool, Float, Tensor
 
 Merge = Callable[[Tensor, Tensor], Tensor]
 
 
-@runtime_checkable
-class Recurrent(Protocol):
+class RecurrentLayer(nn.Module, ABC):
     """What every recurrent layer is."""
 
     input_size: int
     output_size: int
 
-    def __call__(
-        self, xs: Tensor, mask: Tensor | None = None, state: Any = None
-    ) -> tuple[Tensor, Any]:
+    def forward(
+        self, xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"] | None = None, state: Any = None
+    ) -> tuple[Float[Tensor, "B T H"], Any]:
         """y_{1:n} and s_n (RNN*): the transducer."""
+        return self.run(xs, state, Execution.begin(xs, mask))
 
-    def accept(self, xs: Tensor, mask: Tensor | None = None, state: Any = None) -> Tensor:
+    @abstractmethod
+    def run(self, xs: Tensor, state: Any, execution: Execution) -> tuple[Tensor, Any]:
+        """``forward``, for layers that share what is known of a batch."""
+
+    @abstractmethod
+    def last_output(
+        self, xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"] | None = None, state: Any = None
+    ) -> Float[Tensor, "B H"]:
         """y_n (RNN): the acceptor, or encoder."""
 
 
@@ -42,62 +54,49 @@ def concat(f: Tensor, b: Tensor) -> Tensor:
     return torch.cat([f, b], dim=-1)
 
 
-def add(f: Tensor, b: Tensor) -> Tensor:
-    return f + b
-
-
 def mean(f: Tensor, b: Tensor) -> Tensor:
     return (f + b) / 2
 
 
-def product(f: Tensor, b: Tensor) -> Tensor:
-    return f * b
+MERGES: dict[str, Merge] = {"concat": concat, "sum": add, "mean": mean, "product": mul}
+"""How the two directions of a layer are joined, by name."""
 
 
-MERGES: dict[str, Merge] = {"concat": concat, "sum": add, "mean": mean, "product": product}
-
-
-class RNN(nn.Module):
+class RNN(RecurrentLayer):
     """A cell over sequences; ``reverse`` reads them from the end."""
 
     def __init__(self, cell: Cell[Any], *, reverse: bool = False, executor: str = "auto") -> None:
         super().__init__()
+        require_known(executor)
         self.cell, self.reverse, self.executor = cell, reverse, executor
         self.input_size, self.output_size = cell.input_size, cell.output_size
 
     @property
-    def plain(self) -> bool:
-        """Does it read from the first token on, as fast as it can?"""
-        return not self.reverse and self.executor == "auto"
+    def stack(self) -> list[RNN | BiRNN]:
+        """A layer for each cell of a stack, the lowest first."""
+        cells = self.cell.layers if isinstance(self.cell, Stacked) else [self.cell]
+        return [RNN(cell, reverse=self.reverse, executor=self.executor) for cell in cells]
 
-    def forward(
-        self,
-        xs: Float[Tensor, "B T D"],
-        mask: Bool[Tensor, "B T"] | None = None,
-        state: Any = None,
-    ) -> tuple[Float[Tensor, "B T H"], Any]:
-        return scan(self.cell, xs, mask, state, reverse=self.reverse, executor=self.executor)
+    def run(self, xs: Tensor, state: Any, execution: Execution) -> tuple[Tensor, Any]:
+        own = replace(execution, reverse=self.reverse, executor=self.executor)
+        return execute(self.cell, xs, state, own)
 
-    def accept(
-        self,
-        xs: Float[Tensor, "B T D"],
-        mask: Bool[Tensor, "B T"] | None = None,
-        state: Any = None,
+    def last_output(
+        self, xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"] | None = None, state: Any = None
     ) -> Float[Tensor, "B H"]:
         ys, _ = self(xs, mask, state)
-        return last(ys, mask, reverse=self.reverse)
+        return self.select_end(ys, mask)
+
+    def select_end(self, ys: Tensor, mask: Tensor | None) -> Tensor:
+        """Of its outputs the one that was computed last."""
+        return select_last(ys, mask, reverse=self.reverse)
 
 
-class BiRNN(nn.Module):
+class BiRNN(RecurrentLayer):
     """y_i from x_{1:i} and from x_{n:i}, merged at each step; accepting merges y_n with the backward y_1."""
 
     def __init__(
-        self,
-        forward: Cell[Any],
-        backward: Cell[Any],
-        *,
-        merge: Merge = concat,
-        executor: str = "auto",
+        self, forward: Cell[Any], backward: Cell[Any], *, merge: Merge = concat, executor: str = "auto"
     ) -> None:
         super().__init__()
         if forward.input_size != backward.input_size:
@@ -105,42 +104,45 @@ class BiRNN(nn.Module):
                 f"both directions read the same input, but one cell reads {forward.input_size} "
                 f"features and the other {backward.input_size}"
             )
-        if merge is not concat and forward.output_size != backward.output_size:
-            raise ModelError(
-                f"outputs of {forward.output_size} and {backward.output_size} features "
-                "can only be concatenated"
-            )
-        self.ahead = RNN(forward, executor=executor)
-        self.back = RNN(backward, reverse=True, executor=executor)
+        ahead, back = forward.output_size, backward.output_size
+        if merge is not concat and ahead != back:
+            raise ModelError(f"outputs of {ahead} and {back} features can only be concatenated")
+        self.forward_rnn = RNN(forward, executor=executor)
+        self.backward_rnn = RNN(backward, reverse=True, executor=executor)
         self.merge = merge
-        both = torch.zeros(forward.output_size), torch.zeros(backward.output_size)
-        self.input_size, self.output_size = forward.input_size, len(merge(*both))
+        self.input_size = forward.input_size
+        self.output_size = len(merge(torch.zeros(ahead), torch.zeros(back)))
 
-    def forward(
-        self,
-        xs: Float[Tensor, "B T D"],
-        mask: Bool[Tensor, "B T"] | None = None,
-        state: tuple[Any, Any] | None = None,
-    ) -> tuple[Float[Tensor, "B T H"], tuple[Any, Any]]:
+    def run(self, xs: Tensor, state: Any, execution: Execution) -> tuple[Tensor, tuple[Any, Any]]:
         first, second = state or (None, None)
-        ahead, s = self.ahead(xs, mask, first)
-        back, r = self.back(xs, mask, second)
+        ahead, s = self.forward_rnn.run(xs, first, execution)
+        back, r = self.backward_rnn.run(xs, second, execution)
         return self.merge(ahead, back), (s, r)
 
-    def accept(
-        self,
-        xs: Float[Tensor, "B T D"],
-        mask: Bool[Tensor, "B T"] | None = None,
-        state: tuple[Any, Any] | None = None,
+    def select_end(self, ys: Tensor, mask: Tensor | None) -> Tensor:
+        """Of concatenated outputs those that each direction computed last."""
+        if self.merge is not concat:
+            raise ModelError("only of concatenated directions can each have its own end")
+        ahead, back = torch.split(ys, [self.forward_rnn.output_size, self.backward_rnn.output_size], -1)
+        return concat(select_last(ahead, mask), select_last(back, mask, reverse=True))
+
+    def last_output(
+        self, xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"] | None = None, state: Any = None
     ) -> Float[Tensor, "B H"]:
         first, second = state or (None, None)
-        return self.merge(self.ahead.accept(xs, mask, first), self.back.accept(xs, mask, second))
+        return self.merge(
+            self.forward_rnn.last_output(xs, mask, first), self.backward_rnn.last_output(xs, mask, second)
+        )
 
 
-class Layers(nn.Module):
-    """Layers on layers, each reading the outputs of the one below: how bidirectional layers are stacked."""
+class StackedRNN(RecurrentLayer):
+    """Layers on layers, each reading the outputs of the one below: how bidirectional layers are stacked.
 
-    def __init__(self, layers: Sequence[RNN | BiRNN]) -> None:
+    Layers of one direction are an `RNN` of a `Stacked` cell. With ``residual`` a layer above the first adds to
+    what it reads, where it writes as many features.
+    """
+
+    def __init__(self, layers: Sequence[RNN | BiRNN], *, residual: bool = False) -> None:
         super().__init__()
         if not layers:
             raise ModelError("at least one layer is needed")
@@ -152,41 +154,37 @@ class Layers(nn.Module):
                 )
         self.layers = nn.ModuleList(layers)
         self.input_size, self.output_size = layers[0].input_size, layers[-1].output_size
+        self.adds = [
+            residual and k > 0 and layer.input_size == layer.output_size for k, layer in enumerate(layers)
+        ]
+        if residual and not any(self.adds):
+            raise ModelError(NO_RESIDUAL)
 
     @property
     def stack(self) -> list[RNN | BiRNN]:
         return cast("list[RNN | BiRNN]", list(self.layers))
 
-    def forward(
-        self,
-        xs: Float[Tensor, "B T D"],
-        mask: Bool[Tensor, "B T"] | None = None,
-        state: tuple[Any, ...] | None = None,
-    ) -> tuple[Float[Tensor, "B T H"], tuple[Any, ...]]:
-        begins = state or (None,) * len(self.layers)
-        ahead = [layer.cell for layer in self.stack if isinstance(layer, RNN) and layer.plain]
-        if mask is None and len(ahead) == len(self.layers) and wavefront.pays(ahead, xs):
-            return wavefront.abreast(ahead, xs, begins)
+    def run(self, xs: Tensor, state: Any, execution: Execution) -> tuple[Tensor, tuple[Any, ...]]:
+        """The outputs of as many layers as there are states to begin with; of all where none is given."""
+        begins = (None,) * len(self.layers) if state is None else state
         final = []
-        for layer, begin in zip(self.stack, begins, strict=True):
-            xs, end = layer(xs, mask, begin)
+        for layer, begin, adds in zip(self.stack, begins, self.adds, strict=False):
+            ys, end = layer.run(xs, begin, execution)
+            xs = xs + ys if adds else ys
             final.append(end)
         return xs, tuple(final)
 
-    def accept(
-        self,
-        xs: Float[Tensor, "B T D"],
-        mask: Bool[Tensor, "B T"] | None = None,
-        state: tuple[Any, ...] | None = None,
+    def last_output(
+        self, xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"] | None = None, state: Any = None
     ) -> Float[Tensor, "B H"]:
-        begin = state or (None,) * len(self.layers)
-        *below, top = self.stack
-        for layer, s in zip(below, begin, strict=False):
-            xs, _ = layer(xs, mask, s)
-        return top.accept(xs, mask, begin[-1])
+        *begins, begin = state or (None,) * len(self.layers)
+        xs, _ = self.run(xs, tuple(begins), Execution.begin(xs, mask))
+        top = self.stack[-1]
+        end = top.last_output(xs, mask, begin)
+        return end + top.select_end(xs, mask) if self.adds[-1] else end
 
 
-def last(
+def select_last(
     ys: Float[Tensor, "B T H"], mask: Bool[Tensor, "B T"] | None, *, reverse: bool = False
 ) -> Float[Tensor, "B H"]:
     """The output at the step that was read last: y_n, or y_1 in reverse; zero for an empty sequence."""
@@ -194,5 +192,5 @@ def last(
         return ys.new_zeros(ys.shape[0], ys.shape[2])
     if mask is None:
         return ys[:, 0 if reverse else -1]
-    place = last_place(mask, reverse=reverse)
+    place = last_position(mask, reverse=reverse)
     return ys[torch.arange(len(ys), device=ys.device), place] * mask.any(1)[:, None]

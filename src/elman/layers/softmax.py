@@ -1,38 +1,42 @@
-"""From a state to the next token: softmax over the vocabulary, its rows tied to the embedding or its own."""
+"""From a state to the next token: softmax over the vocabulary, as a whole or in clusters."""
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import torch
 from torch import nn
 
 from elman.errors import ModelError
-from elman.layers.cross_entropy import linear_cross_entropy, linear_nats
+from elman.layers.cross_entropy import linear_cross_entropy, linear_nll, weighted_mean
 from elman.layers.embedding import Embedding
 from elman.shapes import Float, Int, Tensor
 
 
-@runtime_checkable
-class Output(Protocol):
+class Output(nn.Module, ABC):
     """A distribution over the vocabulary for every state."""
 
     def logits(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
         """Scores whose softmax is the distribution."""
+        return self.log_probabilities(h)
 
+    @abstractmethod
     def log_probabilities(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
         """The logarithms of all probabilities."""
 
-    def nats(self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> Float[Tensor, "*N"]:
+    @abstractmethod
+    def nll(self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> Float[Tensor, "*N"]:
         """What each target costs: -log of its probability."""
 
     def loss(
         self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"], weights: Tensor | None = None
     ) -> Float[Tensor, ""]:
         """The mean of what is trained on, in nats; ``weights`` (*N), such as a mask, say what counts."""
+        return weighted_mean(self.nll(h, targets), weights)
 
 
-class Softmax(nn.Module):
+class Softmax(Output):
     """y = softmax(W h + b), exact at any size; with ``tied`` W is the embedding E (Press & Wolf 2017).
 
     Where h has another size than the rows of E, a matrix P comes between: y = softmax(E P h + b). The tied
@@ -74,8 +78,8 @@ class Softmax(nn.Module):
     def log_probabilities(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
         return self.logits(h).log_softmax(-1)
 
-    def nats(self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> Float[Tensor, "*N"]:
-        nats = linear_nats(self._rows(h), self.W, self.b, targets.flatten())
+    def nll(self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> Float[Tensor, "*N"]:
+        nats = linear_nll(self._rows(h), self.W, self.b, targets.flatten())
         return nats.view(targets.shape)
 
     def loss(
@@ -93,3 +97,37 @@ class Softmax(nn.Module):
     def _rows(self, h: Tensor) -> Tensor:
         rows: Tensor = self.P(h).flatten(end_dim=-2)
         return rows
+
+
+class AdaptiveSoftmax(Output):
+    """A head of the frequent words and the clusters, and their tails: p(w) = p(c) p(w | c) (Grave et al. 2017).
+
+    Ids must go from frequent to rare, as those of a `Vocab` do; ``cutoffs`` are the first ids of the clusters.
+    The k-th has rows of size / shrink^k. Shapes depend on the targets, so this is nothing for CUDA graphs.
+    """
+
+    def __init__(self, size: int, vocabulary: int, cutoffs: Sequence[int], *, shrink: float = 4.0) -> None:
+        super().__init__()
+        edges = [0, *cutoffs, vocabulary]
+        if len(edges) < 3 or edges != sorted(set(edges)):
+            raise ModelError(f"cutoffs must rise and lie between 1 and {vocabulary - 1}, found {list(cutoffs)}")
+        if size // shrink ** len(cutoffs) < 1:
+            raise ModelError(
+                f"rows of size {size} cannot shrink {len(cutoffs)} times by {shrink:g}; "
+                "give fewer cutoffs or a smaller shrink"
+            )
+        self.clusters = nn.AdaptiveLogSoftmaxWithLoss(size, vocabulary, list(cutoffs), shrink)
+
+    def log_probabilities(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
+        with torch.autocast(h.device.type, enabled=False):
+            rows = self.clusters.log_prob(self._rows(h))
+        return rows.view(*h.shape[:-1], -1)
+
+    def nll(self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> Float[Tensor, "*N"]:
+        # Under autocast PyTorch's module mixes two precisions, and fails.
+        with torch.autocast(h.device.type, enabled=False):
+            found: Tensor = self.clusters(self._rows(h), targets.flatten()).output
+        return -found.view(targets.shape)
+
+    def _rows(self, h: Tensor) -> Tensor:
+        return h.flatten(end_dim=-2).to(self.clusters.head.weight.dtype)

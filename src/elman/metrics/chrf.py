@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from elman.metrics.pairs import pairs
+from elman.metrics.references import pair_references
 
 ORDER = 6
 BETA = 2  # recall counts twice as much as precision
@@ -26,18 +26,15 @@ def corpus_chrf(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) 
     White space does not count. Of several references, the one with the best chrF does.
     """
     best = []
-    for text, those in pairs(hypotheses, references):
+    for text, those in pair_references(hypotheses, references):
         grams = _grams(text)
         best.append(max((_overlaps(grams, _grams(one)) for one in those), key=_score))
-    return _score([_together(same) for same in zip(*best, strict=True)])
+    return _score([_Overlap(*map(sum, zip(*same, strict=True))) for same in zip(*best, strict=True)])
 
 
 def _grams(text: str) -> list[Counter[str]]:
     text = "".join(text.split())
-    return [
-        Counter(text[start : start + n] for start in range(len(text) - n + 1))
-        for n in range(1, ORDER + 1)
-    ]
+    return [Counter(text[start : start + n] for start in range(len(text) - n + 1)) for n in range(1, ORDER + 1)]
 
 
 def _overlaps(hypothesis: list[Counter[str]], reference: list[Counter[str]]) -> list[_Overlap]:
@@ -56,7 +53,3 @@ def _score(overlaps: Sequence[_Overlap]) -> float:
     precision = sum(one.both / one.hypothesis for one in reached) / len(reached)
     recall = sum(one.both / one.reference for one in reached) / len(reached)
     return 100.0 * ((1 + BETA**2) * precision * recall / (BETA**2 * precision + recall))
-
-
-def _together(overlaps: Sequence[_Overlap]) -> _Overlap:
-    return _Overlap(*map(sum, zip(*overlaps, strict=True)))

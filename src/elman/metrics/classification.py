@@ -1,12 +1,17 @@
-"""How well single labels were guessed. Shares are percentages, 0 to 100."""
+"""How well labels, and spans with a label, were guessed. Shares are percentages, 0 to 100."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from elman.errors import DataError
+
+T = TypeVar("T")
+
+Spans = Collection[tuple[str, int, int]]  # of one sentence: label, start, end
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,14 @@ class Confusion:
     counts: tuple[tuple[int, ...], ...]
 
 
+@dataclass(frozen=True)
+class SpanScores:
+    """All spans together, as conlleval counts (micro), and those of each label, sorted."""
+
+    overall: LabelScore
+    labels: dict[str, LabelScore]
+
+
 def accuracy(gold: Sequence[str], guess: Sequence[str]) -> float:
     """The share of guesses that are right."""
     pairs = _pairs(gold, guess)
@@ -42,16 +55,7 @@ def macro_f1(gold: Sequence[str], guess: Sequence[str]) -> float:
 def label_scores(gold: Sequence[str], guess: Sequence[str]) -> dict[str, LabelScore]:
     """Precision, recall and F1 = 2 tp / (gold + guessed) a label; a share of nothing is 0."""
     right = Counter(g for g, p in _pairs(gold, guess) if g == p)
-    golds, guesses = Counter(gold), Counter(guess)
-    return {
-        label: LabelScore(
-            precision=_percent(right[label], guesses[label]),
-            recall=_percent(right[label], golds[label]),
-            f1=_percent(2 * right[label], golds[label] + guesses[label]),
-            support=golds[label],
-        )
-        for label in sorted(golds.keys() | guesses.keys())
-    }
+    return _scores(right, Counter(gold), Counter(guess))
 
 
 def confusion(gold: Sequence[str], guess: Sequence[str]) -> Confusion:
@@ -61,9 +65,29 @@ def confusion(gold: Sequence[str], guess: Sequence[str]) -> Confusion:
     return Confusion(labels, tuple(tuple(counts[g, p] for p in labels) for g in labels))
 
 
-def _pairs(gold: Sequence[str], guess: Sequence[str]) -> list[tuple[str, str]]:
+def span_scores(gold: Sequence[Spans], guess: Sequence[Spans]) -> SpanScores:
+    """The scores of spans: only the same label from the same start to the same end is right."""
+    both = (set(g) & set(p) for g, p in _pairs(gold, guess, "sentences"))
+    right, golds, guesses = (
+        Counter(label for one in side for label, _, _ in set(one)) for side in (both, gold, guess)
+    )
+    overall = _score(right.total(), golds.total(), guesses.total())
+    return SpanScores(overall, _scores(right, golds, guesses))
+
+
+def _scores(right: Counter[str], golds: Counter[str], guesses: Counter[str]) -> dict[str, LabelScore]:
+    labels = sorted(golds.keys() | guesses.keys())
+    return {label: _score(right[label], golds[label], guesses[label]) for label in labels}
+
+
+def _score(right: int, gold: int, guessed: int) -> LabelScore:
+    f1 = _percent(2 * right, gold + guessed)
+    return LabelScore(_percent(right, guessed), _percent(right, gold), f1, support=gold)
+
+
+def _pairs(gold: Sequence[T], guess: Sequence[T], what: str = "labels") -> list[tuple[T, T]]:
     if len(gold) != len(guess):
-        raise DataError(f"{len(gold)} gold labels cannot be compared with {len(guess)} guesses")
+        raise DataError(f"{len(gold)} gold {what} cannot be compared with {len(guess)} guesses")
     if not gold:
         raise DataError("there are no examples to score")
     return list(zip(gold, guess, strict=True))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elman.errors import DataError
-from elman.metrics.pairs import Tokens, token_pairs
+from elman.metrics.references import Tokens, pair_token_references
 
 
 def edit_rate(hypotheses: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> float:
@@ -17,7 +17,7 @@ def edit_rate(hypotheses: Sequence[Tokens], references: Sequence[Sequence[Tokens
     Of several references the nearest counts, with its length; of equally near ones, the longest.
     """
     edits = length = 0
-    for tokens, those in token_pairs(hypotheses, references):
+    for tokens, those in pair_token_references(hypotheses, references):
         fewest, minus = min((edit_distance(tokens, one), -len(one)) for one in those)
         edits, length = edits + fewest, length - minus
     if edits and not length:
@@ -25,9 +25,9 @@ def edit_rate(hypotheses: Sequence[Tokens], references: Sequence[Sequence[Tokens
     return 100.0 * edits / length if edits else 0.0
 
 
-def exact(hypotheses: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> float:
+def exact_match(hypotheses: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> float:
     """The share of hypotheses, 0 to 100, that equal one of their references."""
-    both = token_pairs(hypotheses, references)
+    both = pair_token_references(hypotheses, references)
     right = sum(any(list(tokens) == list(one) for one in those) for tokens, those in both)
     return 100.0 * right / len(both)
 

@@ -1,36 +1,45 @@
-"""Objectives: what training makes small, for any model that writes.
+"""Objectives: what training minimises beyond likelihood, for any model that writes.
 
-Each is ``objective(model, batch, progress) -> loss`` and knows of the task what `Generative` says.
+Each is ``objective(model, batch, progress) -> loss`` and knows of the task what `SequenceModel` says;
+each has a config class whose ``build(model)`` makes it.
 """
 
-from elman.decoding.generative import Beginning, Generative, Scored, Sequences
-from elman.objectives.baseline import Baseline, Learned, SelfCritical
-from elman.objectives.costs import COSTS, Cost, by_pairs
-from elman.objectives.mixer import Mixer
+from elman.decoding.sequence_model import DecoderStart, SequenceModel, Sequences, SequenceScores
+from elman.objectives.baseline import Baseline, LearnedBaseline, SelfCriticalBaseline
+from elman.objectives.mixer import Mixer, MixerConfig
 from elman.objectives.objective import Objective
-from elman.objectives.professor import ProfessorForcing
-from elman.objectives.reinforce import Reinforce
-from elman.objectives.risk import MinimumRisk
-from elman.objectives.sampling import Draw, draw
-from elman.objectives.scheduled import Scheduled
+from elman.objectives.objective_config import LikelihoodConfig, ObjectiveConfig
+from elman.objectives.professor import ProfessorConfig, ProfessorForcing
+from elman.objectives.reinforce import Reinforce, ReinforceConfig
+from elman.objectives.risk import MinimumRisk, RiskConfig
+from elman.objectives.sample_sequences import SampleBatch, draw_samples
+from elman.objectives.scheduled_sampling import ScheduledSamplingConfig, ScheduledSamplingLoss
+from elman.objectives.sequence_costs import COSTS, Cost, pairwise_cost
 
 __all__ = [
     "COSTS",
     "Baseline",
-    "Beginning",
     "Cost",
-    "Draw",
-    "Generative",
-    "Learned",
+    "DecoderStart",
+    "LearnedBaseline",
+    "LikelihoodConfig",
     "MinimumRisk",
     "Mixer",
+    "MixerConfig",
     "Objective",
+    "ObjectiveConfig",
+    "ProfessorConfig",
     "ProfessorForcing",
     "Reinforce",
-    "Scheduled",
-    "Scored",
-    "SelfCritical",
+    "ReinforceConfig",
+    "RiskConfig",
+    "SampleBatch",
+    "ScheduledSamplingConfig",
+    "ScheduledSamplingLoss",
+    "SelfCriticalBaseline",
+    "SequenceModel",
+    "SequenceScores",
     "Sequences",
-    "by_pairs",
-    "draw",
+    "draw_samples",
+    "pairwise_cost",
 ]

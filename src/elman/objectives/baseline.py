@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from torch import nn
 
-from elman.objectives.apprentice import Apprentice
+from elman.decoding.sequence_model import SequenceModel
+from elman.objectives.auxiliary_network import AuxiliaryNetwork
 from elman.shapes import Bool, Float, Tensor
 
 
@@ -30,7 +31,7 @@ class Baseline(Protocol):
     def __call__(self, trial: Trial) -> Float[Tensor, "N T"]: ...
 
 
-class SelfCritical(nn.Module):
+class SelfCriticalBaseline(nn.Module):
     """The reward of the model's own greedy sequence (Rennie et al. 2017)."""
 
     greedy = True
@@ -40,25 +41,28 @@ class SelfCritical(nn.Module):
         return trial.greedy[:, None].expand_as(trial.free)
 
 
-class Learned(nn.Module):
+class LearnedBaseline(nn.Module):
     """b_t = w · h_t + c, regressed on rewards as they come (Ranzato et al. 2016); h_t gets no gradient."""
 
     greedy = False
 
-    def __init__(self, features: int, rate: float) -> None:
+    def __init__(self, features: int, lr: float) -> None:
         super().__init__()
         linear = nn.Linear(features, 1)
         nn.init.zeros_(linear.weight)
         nn.init.zeros_(linear.bias)
-        self.linear = Apprentice(linear, rate)
+        self.linear = AuxiliaryNetwork(linear, lr)
 
     def forward(self, trial: Trial) -> Float[Tensor, "N T"]:
         hs, free = trial.hs.detach().float(), trial.free
         expected: Tensor = self.linear(hs)[..., 0]
         rewards = trial.rewards[:, None].to(hs)
-        self.linear.learn(
-            lambda call: (
-                ((call(hs)[..., 0] - rewards).square() * free).sum() / free.sum().clamp(min=1)
-            )
+        self.linear.train_step(
+            lambda call: ((call(hs)[..., 0] - rewards).square() * free).sum() / free.sum().clamp(min=1)
         )
         return expected
+
+
+def build_baseline(name: Literal["greedy", "learned"], model: SequenceModel[Any], lr: float) -> Baseline:
+    """The baseline of a configuration; ``lr`` is the learning rate of a learned one."""
+    return SelfCriticalBaseline() if name == "greedy" else LearnedBaseline(model.features, lr)

@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import floor
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
-from elman.decoding.generative import Generative, Sequences
-from elman.objectives.baseline import Baseline, Trial
-from elman.objectives.costs import Cost
-from elman.objectives.objective import Objective
-from elman.objectives.reinforce import advantage, judged, surrogate
-from elman.objectives.sampling import Sampler, draw
-from elman.shapes import Float, Int, Tensor
+from elman.decoding.sequence_model import SequenceModel
+from elman.errors import check_option
+from elman.objectives.baseline import Baseline, Trial, build_baseline
+from elman.objectives.reinforce import Reinforce, advantage, reward_samples, surrogate
+from elman.objectives.sample_sequences import Sampler, draw_samples
+from elman.objectives.sequence_costs import COSTS, Cost, CostName
+from elman.shapes import Float, Tensor
 
 
-class Mixer(Objective):
+@dataclass(frozen=True)
+class MixerConfig:
+    """From likelihood to reward, the last steps of a sequence first."""
+
+    kind: Literal["mixer"] = "mixer"
+    cost: CostName = "bleu"
+    delta: int = 2  # steps that the model takes itself at first, and more each time
+    start: float = 0.0  # share of the run before that
+    every: float = 0.1  # share of the run until more steps follow
+    samples: int = 1  # for each example
+    baseline: Literal["greedy", "learned"] = "learned"
+    lr: float = 1e-2  # learning rate of a learned baseline
+    entropy: float = 0.0  # what a nat of entropy is worth
+
+    def __post_init__(self) -> None:
+        check_option("delta", self.delta, self.delta >= 1, "at least 1")
+        check_option("samples", self.samples, self.samples >= 1, "at least 1")
+        check_option("start", self.start, 0 <= self.start <= 1, "from 0 to 1")
+        check_option("every", self.every, 0 < self.every <= 1, "above 0 and at most 1")
+        check_option("lr", self.lr, self.lr > 0, "above 0")
+        check_option("entropy", self.entropy, self.entropy >= 0, "at least 0")
+
+    def build(self, model: SequenceModel[Any]) -> Mixer:
+        """The objective for this model."""
+        same = {name: getattr(self, name) for name in ("delta", "start", "every", "samples", "entropy")}
+        return Mixer(COSTS[self.cost], build_baseline(self.baseline, model, self.lr), **same)
+
+
+class Mixer(Reinforce):
     """Of a sequence with n tokens the first n - k are gold and trained by likelihood; from there on the model
     writes by itself and is trained by reward, that of the whole:
 
@@ -25,7 +54,7 @@ class Mixer(Objective):
     k is 0 until the share ``start`` of the run is done, then Δ, and Δ more after each further share ``every``.
     """
 
-    names = ("cost", "own_steps")
+    metric_names = ("cost", "own_steps")
 
     def __init__(
         self,
@@ -37,12 +66,10 @@ class Mixer(Objective):
         every: float,
         samples: int = 1,
         entropy: float = 0.0,
-        sampler: Sampler = draw,
+        sampler: Sampler = draw_samples,
     ) -> None:
-        super().__init__()
-        self.cost, self.baseline, self.samples = cost, baseline, samples
+        super().__init__(cost, baseline, samples=samples, entropy=entropy, sampler=sampler)
         self.delta, self.start, self.every = delta, start, every
-        self.entropy, self.sampler = entropy, sampler
 
     def own_steps(self, progress: float) -> int:
         """How many steps of a sequence, its last ones, are left to the model."""
@@ -51,16 +78,16 @@ class Mixer(Objective):
         # (0.6 - 0.4) / 0.2 is a hair below 1 in binary fractions.
         return self.delta * (1 + floor((progress - self.start) / self.every + 1e-9))
 
-    def forward(self, model: Generative[Any], batch: Any, progress: float) -> Float[Tensor, ""]:
+    def forward(self, model: SequenceModel[Any], batch: Any, progress: float) -> Float[Tensor, ""]:
         own = self.own_steps(progress)
         if not own:
             return model.likelihood(batch)
-        gold = model.gold(batch)
+        gold = model.targets(batch)
         forced = (gold.mask.sum(1) - own).clamp(min=0)
-        drawn = self.sampler(
-            model, batch, self.samples, self.baseline.greedy, prefixes(gold, forced)
-        )
-        given, scored, rewards, greedy = judged(self.cost, model, batch, drawn)
+        place = torch.arange(gold.mask.shape[1], device=gold.mask.device)
+        prefixes = gold.tokens.where(place < forced[:, None], -1)  # beyond them the model is free
+        drawn = self.sampler(model, batch, self.samples, self.baseline.greedy, prefixes)
+        given, scored, rewards, greedy = reward_samples(self.cost, model, batch, drawn)
         place = torch.arange(given.mask.shape[1], device=given.mask.device)
         forced = forced.repeat_interleave(drawn.weights.shape[1])
         free = given.mask & (place >= forced[:, None])
@@ -68,12 +95,6 @@ class Mixer(Objective):
         ahead = advantage(trial, self.baseline(trial), scored.log_probs, self.entropy)
         likely = -torch.where(given.mask & ~free, scored.log_probs, 0).sum(1)
         each = likely + surrogate(scored.log_probs, free, ahead)
-        self.note(-rewards.mean(), torch.tensor(float(own)))
+        self.log(-rewards.mean(), torch.tensor(float(own)))
         share = drawn.weights.flatten().to(each)
         return (share * each).sum() / (share * given.mask.sum(1)).sum()
-
-
-def prefixes(gold: Sequences, forced: Int[Tensor, " B"]) -> Int[Tensor, "B T"]:
-    """So many tokens of gold, and -1 where the model is free."""
-    place = torch.arange(gold.tokens.shape[1], device=gold.tokens.device)
-    return gold.tokens.where(place < forced[:, None], -1)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from elman.decoding.generative import Generative
+from elman.decoding.sequence_model import SequenceModel
 from elman.shapes import Float, Tensor
 
 _MEMORY = 50.0  # updates that a running mean looks back on, about
@@ -19,18 +19,18 @@ class Objective(nn.Module, ABC):
     training too: all that an objective remembers or learns are buffers, none of them a parameter.
     """
 
-    names: tuple[str, ...] = ()  # of the numbers that it tells
+    metric_names: tuple[str, ...] = ()  # of the numbers that it tells
 
     def __init__(self) -> None:
         super().__init__()
-        self.register_buffer("means", torch.zeros(len(self.names)))
+        self.register_buffer("means", torch.zeros(len(self.metric_names)))
         self.register_buffer("seen", torch.zeros(()))
 
     @abstractmethod
-    def forward(self, model: Generative[Any], batch: Any, progress: float) -> Float[Tensor, ""]:
+    def forward(self, model: SequenceModel[Any], batch: Any, progress: float) -> Float[Tensor, ""]:
         """The loss; ``progress`` is the share of the run that is done."""
 
-    def note(self, *values: Float[Tensor, ""]) -> None:
+    def log(self, *values: Float[Tensor, ""]) -> None:
         """Take the numbers of this update into the running means."""
         means, seen = self.get_buffer("means"), self.get_buffer("seen")
         with torch.no_grad():
@@ -38,8 +38,8 @@ class Objective(nn.Module, ABC):
             share = (1 / seen).clamp(min=1 / _MEMORY)
             means += (torch.stack([v.detach().to(means) for v in values]) - means) * share
 
-    def told(self) -> dict[str, float]:
+    def metrics(self) -> dict[str, float]:
         """The running means by name; nothing before the first update."""
         if not float(self.get_buffer("seen")):
             return {}
-        return dict(zip(self.names, self.get_buffer("means").tolist(), strict=True))
+        return dict(zip(self.metric_names, self.get_buffer("means").tolist(), strict=True))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import torch
 from torch import nn
 from torch.nn.functional import softplus
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from elman.decoding.generative import Generative, Sequences
-from elman.objectives.apprentice import Apprentice, together
+from elman.decoding.sequence_model import SequenceModel, Sequences
+from elman.errors import check_option
+from elman.objectives.auxiliary_network import AuxiliaryNetwork, mean_over_processes
 from elman.objectives.objective import Objective
-from elman.objectives.sampling import Sampler, draw
+from elman.objectives.sample_sequences import Sampler, draw_samples
 from elman.shapes import Bool, Float, Tensor
 
 
@@ -28,11 +30,33 @@ class Discriminator(nn.Module):
     def forward(self, hs: Float[Tensor, "N T H"], mask: Bool[Tensor, "N T"]) -> Float[Tensor, " N"]:
         lengths = mask.sum(1).clamp(min=1)
         packed = pack_padded_sequence(hs, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        ys, _ = pad_packed_sequence(
-            self.read(packed)[0], batch_first=True, total_length=hs.shape[1]
-        )
+        ys, _ = pad_packed_sequence(self.read(packed)[0], batch_first=True, total_length=hs.shape[1])
         steps: Tensor = self.judge(ys)[..., 0]
         return (steps * mask).sum(1) / lengths
+
+
+@dataclass(frozen=True)
+class ProfessorConfig:
+    """Hidden states that do not tell whether gold or the model's own tokens were read."""
+
+    kind: Literal["professor"] = "professor"
+    weight: float = 1.0  # of fooling the discriminator, beside maximum likelihood
+    hidden: int = 128  # units of the discriminator, in each direction
+    lr: float = 1e-3  # its learning rate
+    low: float = 0.75  # the model learns from it where its accuracy is above
+    high: float = 0.99  # and it learns itself where that is below
+
+    def __post_init__(self) -> None:
+        check_option("hidden", self.hidden, self.hidden >= 1, "at least 1")
+        check_option("low", self.low, 0 <= self.low <= 1, "from 0 to 1")
+        check_option("high", self.high, 0 <= self.high <= 1, "from 0 to 1")
+        check_option("weight", self.weight, self.weight >= 0, "at least 0")
+        check_option("lr", self.lr, self.lr > 0, "above 0")
+
+    def build(self, model: SequenceModel[Any]) -> ProfessorForcing:
+        """The objective for this model."""
+        gates = (self.low, self.high)
+        return ProfessorForcing(model.features, weight=self.weight, hidden=self.hidden, lr=self.lr, gates=gates)
 
 
 class ProfessorForcing(Objective):
@@ -43,7 +67,7 @@ class ProfessorForcing(Objective):
     computed in one pass, get the gradient.
     """
 
-    names = ("likelihood", "fooled", "discriminator", "accuracy")
+    metric_names = ("likelihood", "fooled", "discriminator", "accuracy")
 
     def __init__(
         self,
@@ -51,43 +75,37 @@ class ProfessorForcing(Objective):
         *,
         weight: float,
         hidden: int,
-        rate: float,
+        lr: float,
         gates: tuple[float, float] = (0.75, 0.99),
-        sampler: Sampler = draw,
+        sampler: Sampler = draw_samples,
     ) -> None:
         super().__init__()
-        self.discriminator = Apprentice(Discriminator(features, hidden), rate)
+        self.discriminator = AuxiliaryNetwork(Discriminator(features, hidden), lr)
         self.weight, self.gates, self.sampler = weight, gates, sampler
 
-    def forward(self, model: Generative[Any], batch: Any, progress: float) -> Float[Tensor, ""]:
-        gold = model.gold(batch)
+    def forward(self, model: SequenceModel[Any], batch: Any, progress: float) -> Float[Tensor, ""]:
+        gold = model.targets(batch)
         free = self.sampler(model, batch, 1, False, None).samples
         free = Sequences(*(part[:, : gold.mask.shape[1]] for part in free))
         with torch.no_grad():
             forced_hs = model.states(batch, gold).float()
         free_hs = model.states(batch, free).float()
         with torch.autocast(free_hs.device.type, enabled=False):
-            fooled, accuracy = self._seen(forced_hs, gold.mask, free_hs, free.mask)
+            fooled, accuracy = self._discriminate(forced_hs, gold.mask, free_hs, free.mask)
             low, high = self.gates
-            value = self._teach(forced_hs, gold.mask, free_hs.detach(), free.mask, accuracy < high)
+            real, own = (forced_hs, gold.mask), (free_hs.detach(), free.mask)
+            value = self.discriminator.train_step(
+                lambda call: softplus(-call(*real)).mean() + softplus(call(*own)).mean(),
+                (accuracy < high).float(),
+            )
         likelihood = model.likelihood(batch)
-        self.note(likelihood, fooled, value, accuracy)
+        self.log(likelihood, fooled, value, accuracy)
         gated: Tensor = self.weight * (accuracy > low) * fooled
         return likelihood + gated
 
-    def _seen(self, forced: Tensor, mask: Tensor, free: Tensor, free_mask: Tensor) -> Any:
+    def _discriminate(self, forced: Tensor, mask: Tensor, free: Tensor, free_mask: Tensor) -> Any:
         """How free running is taken for what it is, and the share of both that is told apart."""
         own = self.discriminator(free, free_mask)
         with torch.no_grad():
             right = torch.cat([self.discriminator(forced, mask) > 0, own <= 0])
-        return softplus(-own).mean(), together(right.float().mean())
-
-    def _teach(
-        self, forced: Tensor, mask: Tensor, free: Tensor, free_mask: Tensor, open_: Tensor
-    ) -> Tensor:
-        def loss(call: Any) -> Tensor:
-            taken: Tensor = softplus(-call(forced, mask)).mean()
-            told: Tensor = softplus(call(free, free_mask)).mean()
-            return taken + told
-
-        return self.discriminator.learn(loss, open_.float())
+        return softplus(-own).mean(), mean_over_processes(right.float().mean())

@@ -2,17 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import torch
 
-from elman.decoding.generative import Generative, Scored, Sequences
-from elman.objectives.baseline import Baseline, Trial
-from elman.objectives.costs import Cost
+from elman.decoding.sequence_model import SequenceModel, Sequences, SequenceScores
+from elman.errors import check_option
+from elman.objectives.baseline import Baseline, Trial, build_baseline
 from elman.objectives.objective import Objective
-from elman.objectives.risk import held
-from elman.objectives.sampling import Draw, Sampler, as_used, draw, rows_of
+from elman.objectives.risk import measure_costs
+from elman.objectives.sample_sequences import SampleBatch, Sampler, draw_samples, unpad
+from elman.objectives.sequence_costs import COSTS, Cost, CostName
 from elman.shapes import Bool, Float, Tensor
+from elman.state import eval_mode
+
+
+@dataclass(frozen=True)
+class ReinforceConfig:
+    """Reward for what is better than expected."""
+
+    kind: Literal["reinforce"] = "reinforce"
+    cost: CostName = "bleu"
+    samples: int = 4  # for each example
+    baseline: Literal["greedy", "learned"] = "greedy"
+    lr: float = 1e-2  # learning rate of a learned baseline
+    entropy: float = 0.0  # what a nat of entropy is worth
+    likelihood: float = 0.0  # share of the loss that is maximum likelihood
+
+    def __post_init__(self) -> None:
+        check_option("samples", self.samples, self.samples >= 1, "at least 1")
+        check_option("likelihood", self.likelihood, 0 <= self.likelihood <= 1, "from 0 to 1")
+        check_option("lr", self.lr, self.lr > 0, "above 0")
+        check_option("entropy", self.entropy, self.entropy >= 0, "at least 0")
+
+    def build(self, model: SequenceModel[Any]) -> Reinforce:
+        """The objective for this model."""
+        baseline = build_baseline(self.baseline, model, self.lr)
+        return Reinforce(
+            COSTS[self.cost], baseline, samples=self.samples, entropy=self.entropy, likelihood=self.likelihood
+        )
 
 
 class Reinforce(Objective):
@@ -24,7 +53,7 @@ class Reinforce(Objective):
     likely, and what is not likely and bad would be pushed down without end.
     """
 
-    names = ("cost", "advantage")
+    metric_names = ("cost", "advantage")
 
     def __init__(
         self,
@@ -34,47 +63,44 @@ class Reinforce(Objective):
         samples: int,
         entropy: float = 0.0,
         likelihood: float = 0.0,
-        sampler: Sampler = draw,
+        sampler: Sampler = draw_samples,
     ) -> None:
         super().__init__()
         self.cost, self.baseline, self.samples = cost, baseline, samples
         self.entropy, self.share, self.sampler = entropy, likelihood, sampler
 
-    def forward(self, model: Generative[Any], batch: Any, progress: float) -> Float[Tensor, ""]:
+    def forward(self, model: SequenceModel[Any], batch: Any, progress: float) -> Float[Tensor, ""]:
         drawn = self.sampler(model, batch, self.samples, self.baseline.greedy, None)
-        given, scored, rewards, greedy = judged(self.cost, model, batch, drawn)
+        given, scored, rewards, greedy = reward_samples(self.cost, model, batch, drawn)
         trial = Trial(scored.hs, given.mask, rewards, greedy)
         ahead = advantage(trial, self.baseline(trial), scored.log_probs, self.entropy)
         each = surrogate(scored.log_probs, given.mask, ahead)
         loss = (drawn.weights.to(each) * each.view_as(drawn.weights)).sum(1).mean()
-        self.note(-rewards.mean(), mean(ahead.abs(), given.mask))
+        self.log(-rewards.mean(), (ahead.abs() * given.mask).sum() / given.mask.sum().clamp(min=1))
         if not self.share:
             return loss
         return (1 - self.share) * loss + self.share * model.likelihood(batch)
 
 
-def judged(
-    cost: Cost, model: Generative[Any], batch: Any, drawn: Draw
-) -> tuple[Sequences, Scored, Float[Tensor, " N"], Float[Tensor, " N"] | None]:
+def reward_samples(
+    cost: Cost, model: SequenceModel[Any], batch: Any, drawn: SampleBatch
+) -> tuple[Sequences, SequenceScores, Float[Tensor, " N"], Float[Tensor, " N"] | None]:
     """The samples, what the model says of them, what they earn, and what the greedy sequences would."""
-    given, gold = drawn.samples, model.gold(batch)
+    given, gold = drawn.samples, model.targets(batch)
     copies = drawn.weights.shape[1]
-    written, right = rows_of(given), rows_of(gold)
-    beside = None if drawn.greedy is None else rows_of(drawn.greedy)
-    with as_used(model.net):
+    written, right = unpad(given), unpad(gold)
+    beside = None if drawn.greedy is None else unpad(drawn.greedy)
+    with eval_mode(model.net):
         scored = model.score(batch, given, copies)
-    rewards = -held(cost, model, written, right).flatten().to(scored.log_probs)
+    rewards = -measure_costs(cost, model, written, right).flatten().to(scored.log_probs)
     if beside is None:
         return given, scored, rewards, None
-    best = -held(cost, model, beside, right)[:, 0].to(scored.log_probs)
+    best = -measure_costs(cost, model, beside, right)[:, 0].to(scored.log_probs)
     return given, scored, rewards, best.repeat_interleave(copies)
 
 
 def advantage(
-    trial: Trial,
-    baseline: Float[Tensor, "N T"],
-    log_probs: Float[Tensor, "N T"],
-    entropy: float,
+    trial: Trial, baseline: Float[Tensor, "N T"], log_probs: Float[Tensor, "N T"], entropy: float
 ) -> Float[Tensor, "N T"]:
     """r - b_t - β Σ_{s≥t} log p(y_s): better than expected, and what was not to be expected."""
     ahead = trial.rewards[:, None] - baseline.to(trial.rewards)
@@ -89,7 +115,3 @@ def surrogate(
 ) -> Float[Tensor, " N"]:
     """What has the gradient -Σ_t A_t ∇ log p(y_t | …) over the tokens that the model chose."""
     return -(ahead.detach() * torch.where(free, log_probs, 0)).sum(1)
-
-
-def mean(values: Float[Tensor, "N T"], mask: Bool[Tensor, "N T"]) -> Float[Tensor, ""]:
-    return (values * mask).sum() / mask.sum().clamp(min=1)

@@ -2,15 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
 
 import torch
 
-from elman.decoding.generative import Generative
-from elman.objectives.costs import Cost
+from elman.decoding.sequence_model import SequenceModel
+from elman.errors import ConfigError, check_option
 from elman.objectives.objective import Objective
-from elman.objectives.sampling import Sampler, as_used, distinct, draw, joined, rows_of
-from elman.shapes import Bool, Float, Tensor
+from elman.objectives.sample_sequences import Sampler, concat_sequences, draw_samples, first_occurrences, unpad
+from elman.objectives.sequence_costs import COSTS, Cost, CostName
+from elman.shapes import Float, Tensor
+from elman.state import eval_mode
+
+
+@dataclass(frozen=True)
+class RiskConfig:
+    """The expected cost of what the model would write."""
+
+    kind: Literal["risk"] = "risk"
+    cost: CostName = "bleu"
+    samples: int = 8  # for each example
+    sharpness: float = 0.5  # 1 weighs candidates by probability, 0 all alike
+    temperature: float = 0.6  # at which candidates are drawn; 1: as the model has it
+    reference: bool = False  # the right answer is a candidate, too
+    likelihood: float = 0.0  # share of the loss that is maximum likelihood
+
+    def __post_init__(self) -> None:
+        check_option("samples", self.samples, self.samples >= 1, "at least 1")
+        check_option("likelihood", self.likelihood, 0 <= self.likelihood <= 1, "from 0 to 1")
+        check_option("sharpness", self.sharpness, self.sharpness > 0, "above 0")
+        check_option("temperature", self.temperature, self.temperature > 0, "above 0")
+        if self.samples + self.reference < 2:
+            raise ConfigError("samples is 1, with nothing to compare it with: take 2, or reference")
+
+    def build(self, model: SequenceModel[Any]) -> MinimumRisk:
+        """The objective for this model."""
+        same = {name: getattr(self, name) for name in ("samples", "sharpness", "reference", "likelihood")}
+        sampler = partial(draw_samples, temperature=self.temperature)
+        return MinimumRisk(COSTS[self.cost], sampler=sampler, **same)
 
 
 class MinimumRisk(Objective):
@@ -21,54 +52,44 @@ class MinimumRisk(Objective):
     written without gradients and scored in one pass, both without dropout.
     """
 
-    names = ("risk", "candidates")
+    metric_names = ("risk", "candidates")
 
     def __init__(
         self,
         cost: Cost,
         *,
         samples: int,
-        alpha: float,
+        sharpness: float,
         reference: bool = False,
         likelihood: float = 0.0,
-        sampler: Sampler = draw,
+        sampler: Sampler = draw_samples,
     ) -> None:
         super().__init__()
-        self.cost, self.samples, self.alpha = cost, samples, alpha
+        self.cost, self.samples, self.sharpness = cost, samples, sharpness
         self.reference, self.share, self.sampler = reference, likelihood, sampler
 
-    def forward(self, model: Generative[Any], batch: Any, progress: float) -> Float[Tensor, ""]:
-        gold = model.gold(batch)
+    def forward(self, model: SequenceModel[Any], batch: Any, progress: float) -> Float[Tensor, ""]:
+        gold = model.targets(batch)
         examples = len(gold.tokens)
         found = self.sampler(model, batch, self.samples, False, None).samples
         if self.reference:
-            found = joined(gold, found, examples)
-        different = distinct(found, examples)
-        written, right = rows_of(found), rows_of(gold)
+            found = concat_sequences(gold, found, examples)
+        different = first_occurrences(found, examples)
+        written, right = unpad(found), unpad(gold)
         # Scored first: a GPU computes that while the CPU counts n-grams.
-        with as_used(model.net):
+        with eval_mode(model.net):
             scores = model.score(batch, found, different.shape[1]).log_probs.sum(1)
-        costs = held(self.cost, model, written, right).to(scores)
-        risk = expected(scores.view_as(different), costs, different, self.alpha).mean()
-        self.note(risk, different.sum(1).float().mean())
+        costs = measure_costs(self.cost, model, written, right).to(scores)
+        sharp = (self.sharpness * scores.view_as(different)).masked_fill(~different, -torch.inf)
+        risk = (sharp.softmax(1) * costs).sum(1).mean()
+        self.log(risk, different.sum(1).float().mean())
         if not self.share:
             return risk
         return (1 - self.share) * risk + self.share * model.likelihood(batch)
 
 
-def expected(
-    scores: Float[Tensor, "B K"],
-    costs: Float[Tensor, "B K"],
-    kept: Bool[Tensor, "B K"],
-    alpha: float,
-) -> Float[Tensor, " B"]:
-    """Σ_k Q_k cost_k over the candidates that are kept, from log p(y_k | x)."""
-    sharp = (alpha * scores).masked_fill(~kept, -torch.inf)
-    return (sharp.softmax(1) * costs).sum(1)
-
-
-def held(
-    cost: Cost, model: Generative[Any], written: list[list[int]], right: list[list[int]]
+def measure_costs(
+    cost: Cost, model: SequenceModel[Any], written: list[list[int]], right: list[list[int]]
 ) -> Float[Tensor, "B K"]:
     """What each of some outputs costs; as many for each reference."""
     words, count = model.words(written), len(written) // len(right)

@@ -6,6 +6,7 @@ Skipping what is masked is the same as leaving the state alone there, so any mas
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 
@@ -56,36 +57,62 @@ class Packing:
         return map_state(lambda t: t.index_select(0, back), state)
 
     def previous(self, device: torch.device) -> Tensor:
-        """For each token, the row of the step before it in a slab that begins with s_0 (all B rows)."""
+        """For each token, the row of the step before it in a buffer that begins with s_0 (all B rows)."""
         sizes = torch.tensor(self.sizes)
         shift = torch.cat([sizes.new_zeros(1), self.rows - sizes[:-1]])[: len(sizes)]
         return (torch.arange(sum(self.sizes)) + shift.repeat_interleave(sizes)).to(device)
 
     def last(self, device: torch.device) -> Tensor:
-        """For each sorted row, the row of its last step in such a slab; its s_0 where it has no step."""
+        """For each sorted row, the row of its last step in such a buffer; its s_0 where it has no step."""
         sizes, row = torch.tensor(self.sizes), torch.arange(self.rows)
         steps = (sizes > row[:, None]).sum(1)
         starts = torch.cat([torch.tensor([-self.rows]), sizes.cumsum(0) - sizes])
         return (self.rows + starts[steps] + row).to(device)
 
 
-def last_place(mask: Bool[Tensor, "B T"], *, reverse: bool) -> Int[Tensor, " B"]:
+def last_position(mask: Bool[Tensor, "B T"], *, reverse: bool) -> Int[Tensor, " B"]:
     """The position that is read last in each row; anything where the row is empty."""
     times = torch.arange(1, mask.shape[1] + 1, device=mask.device)
     return (mask * (times.flip(0) if reverse else times)).argmax(1)
 
 
-def packing(xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"] | None, reverse: bool) -> Packing:
-    rows, steps = xs.shape[:2]
-    if mask is None or bool(mask.all()):
-        return Packing(rows, steps, [rows] * steps, None, None, reverse)
-    lengths = mask.sum(1)
-    order = torch.argsort(lengths, descending=True, stable=True)
-    sizes = torch.bincount(lengths.cpu(), minlength=1).flip(0).cumsum(0).flip(0)[1:].tolist()
-    # Rank of each real token within its row: its step.
-    ranks = mask.long().cumsum(1) - 1
-    ranks = lengths[:, None] - 1 - ranks if reverse else ranks
-    place = torch.argsort(order)  # of each row among the sorted ones
-    position = mask.flatten().nonzero().squeeze(1)
-    key = ranks.flatten()[position] * rows + place.repeat_interleave(steps)[position]
-    return Packing(rows, steps, sizes, position[torch.argsort(key)], order, reverse)
+class Lengths:
+    """What a mask (B, T) says of a batch, computed once for all layers and both directions."""
+
+    def __init__(self, mask: Bool[Tensor, "B T"]) -> None:
+        self.mask = mask
+
+    @cached_property
+    def full(self) -> bool:
+        """Is nothing masked?"""
+        return bool(self.mask.all())
+
+    def packing(self, reverse: bool) -> Packing:
+        return self._backward if reverse else self._forward
+
+    @cached_property
+    def _forward(self) -> Packing:
+        return self._packing(reverse=False)
+
+    @cached_property
+    def _backward(self) -> Packing:
+        return self._packing(reverse=True)
+
+    @cached_property
+    def _sorted(self) -> tuple[Tensor, Tensor, list[int]]:
+        """The length of each row, the rows by falling length, and how many take part in each step."""
+        lengths = self.mask.sum(1)
+        order = torch.argsort(lengths, descending=True, stable=True)
+        counts = torch.bincount(lengths.cpu(), minlength=1)
+        return lengths, order, counts.flip(0).cumsum(0).flip(0)[1:].tolist()
+
+    def _packing(self, *, reverse: bool) -> Packing:
+        lengths, order, sizes = self._sorted
+        rows, steps = self.mask.shape
+        # Rank of each real token within its row: its step.
+        ranks = self.mask.long().cumsum(1) - 1
+        ranks = lengths[:, None] - 1 - ranks if reverse else ranks
+        place = torch.argsort(order)  # of each row among the sorted ones
+        position = self.mask.flatten().nonzero().squeeze(1)
+        key = ranks.flatten()[position] * rows + place.repeat_interleave(steps)[position]
+        return Packing(rows, steps, sizes, position[torch.argsort(key)], order, reverse)

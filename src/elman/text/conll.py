@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from elman.errors import ConfigError, DataError
-from elman.text.columns import Columns, Conllu, Layout
-from elman.text.files import BOM, Source, ending, read, shown
-from elman.text.lines import bare
+from elman.text.conll_format import ColumnFormat, ColumnLayout, ConlluFormat
+from elman.text.files import BOM, Source, display_name, file_extension, read_raw_lines, strip_line_end
 
-FORMATS = ("conllu", "columns")
+Columns = tuple[str, ...] | None
+
+FORMATS: dict[str, type[ColumnFormat | ConlluFormat]] = {"conllu": ConlluFormat, "columns": ColumnFormat}
 
 
 @dataclass(frozen=True)
@@ -26,15 +27,11 @@ class Sentence:
     raw: tuple[str, ...]
     at: tuple[int, ...]
     line: int
-    layout: Layout
+    layout: ColumnLayout
 
 
-def sentences(
-    source: Source,
-    *,
-    columns: tuple[str, ...] | None = None,
-    format: str | None = None,
-    encoding: str = "utf-8",
+def read_sentences(
+    source: Source, *, columns: Columns = None, format: str | None = None, encoding: str = "utf-8"
 ) -> Iterator[Sentence]:
     """The sentences of a file with the tags of some columns: numbers or, in CoNLL-U, names.
 
@@ -42,20 +39,16 @@ def sentences(
     reads the words only. `format` is "conllu" for the ending `.conllu`, else "columns".
     """
     empty = True
-    for block in blocks(source, columns=columns, format=format, encoding=encoding):
+    for block in read_blocks(source, columns=columns, format=format, encoding=encoding):
         if block.words:
             empty = False
             yield block
     if empty:
-        raise DataError(f"{shown(source)}: the file has no sentences")
+        raise DataError(f"{display_name(source)}: the file has no sentences")
 
 
-def blocks(
-    source: Source,
-    *,
-    columns: tuple[str, ...] | None = None,
-    format: str | None = None,
-    encoding: str = "utf-8",
+def read_blocks(
+    source: Source, *, columns: Columns = None, format: str | None = None, encoding: str = "utf-8"
 ) -> Iterator[Sentence]:
     """Sentences whose raw lines together are the whole file; the last may have no words."""
     reader = _reader(source, columns, format)
@@ -70,9 +63,9 @@ def blocks(
         return Sentence(words, tuple(tags), tuple(raw), tuple(at), first, reader.layout)
 
     number = 0
-    for number, line in read(source, encoding=encoding):
+    for number, line in read_raw_lines(source, encoding=encoding):
         raw.append(line)
-        text = bare(line, first=number == 1)
+        text = strip_line_end(line, first=number == 1)
         if text.strip(" \t"):
             row = reader.row(number, text, len(rows))
             if row is not None:
@@ -85,9 +78,7 @@ def blocks(
         yield sentence(number)
 
 
-def filled(
-    sentence: Sentence, columns: tuple[str, ...] | None, tags: Sequence[Sequence[str]]
-) -> list[str]:
+def fill_tags(sentence: Sentence, columns: Columns, tags: Sequence[Sequence[str]]) -> list[str]:
     """The raw lines with other tags, one list a column; all else stays as it is, byte for byte.
 
     In a file without names, the column after the last is a new one; without `columns` it is the
@@ -100,19 +91,15 @@ def filled(
             cells[at][place] = tag
     for at, new in cells.items():
         first = sentence.line + at == 1
-        text = bare(lines[at], first=first)
+        text = strip_line_end(lines[at], first=first)
         mark = BOM if first and lines[at].startswith(BOM) else ""
         end = lines[at][len(mark + text) :]
-        lines[at] = mark + sentence.layout.filled(text, new) + end
+        lines[at] = mark + sentence.layout.fill(text, new) + end
     return lines
 
 
-def _reader(
-    source: Source, columns: tuple[str, ...] | None, format: str | None
-) -> Columns | Conllu:
-    format = format or ("conllu" if ending(source) == ".conllu" else "columns")
-    if format == "conllu":
-        return Conllu(shown(source), columns)
-    if format == "columns":
-        return Columns(shown(source), columns)
-    raise ConfigError(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")
+def _reader(source: Source, columns: Columns, format: str | None) -> ColumnFormat | ConlluFormat:
+    format = format or ("conllu" if file_extension(source) == ".conllu" else "columns")
+    if format not in FORMATS:
+        raise ConfigError(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")
+    return FORMATS[format](display_name(source), columns)

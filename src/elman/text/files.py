@@ -8,9 +8,10 @@ import lzma
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from io import BufferedIOBase
+from itertools import zip_longest
 from typing import IO, cast
 
 from elman.errors import ConfigError, DataError
@@ -30,14 +31,14 @@ _NOT_TEXT = {
 }
 
 
-def read(source: Source, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+def read_raw_lines(source: Source, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     r"""The numbered lines of a file as they stand: line ends and byte order mark are kept.
 
     Only ``\n`` ends a line; U+2028, form feeds and their like are characters of the text.
     """
-    name, number = shown(source), 0
+    name, number = display_name(source), 0
     with open_bytes(source) as stream:
-        text = _decoded(stream, encoding)
+        text = _decode(stream, encoding)
         try:
             for line in text:
                 if number == 0 and line == BOM:
@@ -54,12 +55,45 @@ def read(source: Source, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]
         raise DataError(f"{name}: the file is empty")
 
 
+def read_lines(source: Source, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """The numbered lines of a file without their ends; a blank line is a line."""
+    for number, line in read_raw_lines(source, encoding=encoding):
+        yield number, strip_line_end(line, first=number == 1)
+
+
+def read_parallel(
+    sources: Sequence[Source], *, encoding: str = "utf-8"
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Line i of every file, numbered; files of different length are an error found at the end."""
+    if sum(map(is_stdin, sources)) > 1:
+        raise ConfigError("standard input (-) can stand for one of the files only")
+    files = [read_lines(source, encoding=encoding) for source in sources]
+    for number, row in enumerate(zip_longest(*files), start=1):
+        texts = tuple(numbered[1] for numbered in row if numbered is not None)
+        if len(texts) < len(files):
+            # The longer files have given line `number` already; the shorter ones ended before it.
+            counts = [
+                number - 1 if numbered is None else number + sum(1 for _ in rest)
+                for numbered, rest in zip(row, files, strict=True)
+            ]
+            pairs = zip(sources, counts, strict=True)
+            said = ", ".join(f"{display_name(source)} has {count} lines" for source, count in pairs)
+            raise DataError(f"{said}; line i of one must belong to line i of the other")
+        yield number, texts
+
+
+def strip_line_end(line: str, *, first: bool) -> str:
+    r"""A line without ``\n`` or ``\r\n`` and, where it is the first, without a byte order mark."""
+    line = line[:-2] if line.endswith("\r\n") else line.removesuffix("\n")
+    return line.removeprefix(BOM) if first else line
+
+
 @contextmanager
 def open_bytes(source: Source) -> Iterator[BufferedIOBase]:
     """The unpacked bytes of a file; whatever goes wrong while it is open is a DataError."""
-    name = shown(source)
+    name = display_name(source)
     try:
-        with _opened(source) as stream:
+        with _open(source) as stream:
             yield stream
     except _DAMAGE as error:
         raise DataError(f"{name}: the compressed data is damaged or cut short ({error})") from None
@@ -71,7 +105,7 @@ def open_bytes(source: Source) -> Iterator[BufferedIOBase]:
         raise DataError(f"{name}: cannot be read ({error.strerror or error})") from None
 
 
-def shown(source: Source) -> str:
+def display_name(source: Source) -> str:
     """The name of a source in messages."""
     return "stdin" if is_stdin(source) else os.fspath(source)
 
@@ -81,13 +115,13 @@ def is_stdin(source: Source) -> bool:
     return os.fspath(source) == "-"
 
 
-def ending(source: Source) -> str:
+def file_extension(source: Source) -> str:
     """The lower-case ending that says the format: `.tsv` for `a.TSV`, `a.tsv.gz` and `a.tsv.xz`."""
     root, last = os.path.splitext(os.fspath(source).lower())
     return os.path.splitext(root)[1] if last in (".gz", ".xz") else last
 
 
-def _opened(source: Source) -> AbstractContextManager[BufferedIOBase]:
+def _open(source: Source) -> AbstractContextManager[BufferedIOBase]:
     if is_stdin(source):
         return nullcontext(cast(BufferedIOBase, sys.stdin.buffer))
     path = os.fspath(source)
@@ -100,7 +134,7 @@ def _opened(source: Source) -> AbstractContextManager[BufferedIOBase]:
     return open(path, "rb")
 
 
-def _decoded(stream: BufferedIOBase, encoding: str) -> io.TextIOWrapper:
+def _decode(stream: BufferedIOBase, encoding: str) -> io.TextIOWrapper:
     try:
         # The cast is for the type checker, which asks for a name that the wrapper does not.
         return io.TextIOWrapper(cast(IO[bytes], stream), encoding, newline="\n")
@@ -115,14 +149,8 @@ def _undecodable(error: UnicodeDecodeError, name: str, number: int, encoding: st
     # out, so the block starts in line number + 1.
     before = error.object[: error.start].decode(encoding, "replace")
     line = number + 1 + before.count("\n")
-    advice = (
-        "try --encoding latin-1"
-        if encoding.lower() in ("utf-8", "utf8")
-        else "try another --encoding"
-    )
+    advice = "try --encoding latin-1" if encoding.lower() in ("utf-8", "utf8") else "try another --encoding"
     if number == 0:
         starts = (words for magic, words in _NOT_TEXT.items() if error.object.startswith(magic))
         advice = next(starts, advice)
-    return (
-        f"{name}:{line}: byte {error.object[error.start]:#04x} is not {encoding.upper()}; {advice}"
-    )
+    return f"{name}:{line}: byte {error.object[error.start]:#04x} is not {encoding.upper()}; {advice}"

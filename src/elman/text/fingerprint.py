@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import BinaryIO
 
 from elman.errors import DataError
-from elman.text.files import Source, is_stdin, shown
+from elman.text.files import Source, display_name, is_stdin
 
 _SAMPLES, _SAMPLE = 64, 4096  # how many places of a file are looked at, and how many bytes of each
 
 
-def state(source: Source) -> list[str | int]:
+def file_state(source: Source) -> list[str | int]:
     """The path of a file, its size, and when it was last changed."""
     if is_stdin(source):
         raise DataError("stdin: a corpus is read again and again, so it must be a file")
     try:
         found = os.stat(source)
     except OSError as error:
-        raise DataError(f"{shown(source)}: cannot be read ({error.strerror})") from None
+        raise DataError(f"{display_name(source)}: cannot be read ({error.strerror})") from None
     return [os.path.abspath(source), found.st_size, found.st_mtime_ns]
 
 
-def check(path: Path) -> str:
+def sample_digest(path: Path) -> str:
     """A digest of places spread over a file: quick at any size, and holes or another file's ids show."""
     size = path.stat().st_size
     with path.open("rb") as file:

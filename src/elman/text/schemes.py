@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from elman.errors import ConfigError, DataError
-from elman.text.messages import brief
+from elman.text.quoting import quote
 
 _TAG = re.compile("O|([BIESLU])(?:-(.+))?", re.DOTALL)
 
@@ -41,11 +41,11 @@ OUTSIDE = Tag("O", None)
 
 
 @lru_cache(maxsize=4096)  # a corpus has few tags and many words
-def split(tag: str) -> Tag:
+def parse_tag(tag: str) -> Tag:
     """The letter and the label of a tag."""
     match = _TAG.fullmatch(tag)
     if match is None:
-        raise DataError(f"the tag {brief(tag)} marks no span; expected O or a tag like B-PER")
+        raise DataError(f"the tag {quote(tag)} marks no span; expected O or a tag like B-PER")
     return OUTSIDE if tag == "O" else Tag(match[1], match[2] or "")
 
 
@@ -54,38 +54,18 @@ def is_tag(tag: str) -> bool:
     return _TAG.fullmatch(tag) is not None
 
 
-def named(name: str) -> Scheme:
+def get_scheme(name: str) -> Scheme:
     """The scheme of this name."""
     if name not in SCHEMES:
         raise ConfigError(f"unknown scheme {name!r}; choose from {', '.join(SCHEMES)}")
     return SCHEMES[name]
 
 
-def _bio(length: int, close: bool) -> str:
-    return "B" + "I" * (length - 1)
+def _spell_marked_end(length: int, end: str, single: str) -> str:
+    return single if length == 1 else "B" + "I" * (length - 2) + end
 
 
-def _bio_follows(before: Tag, tag: Tag) -> bool:
-    return tag.letter != "I" or before.label == tag.label
-
-
-def _iob1(length: int, close: bool) -> str:
-    return ("B" if close else "I") + "I" * (length - 1)
-
-
-def _iob1_follows(before: Tag, tag: Tag) -> bool:
-    return tag.letter != "B" or before.label == tag.label
-
-
-def _bioes(length: int, close: bool) -> str:
-    return "S" if length == 1 else "B" + "I" * (length - 2) + "E"
-
-
-def _bilou(length: int, close: bool) -> str:
-    return "U" if length == 1 else "B" + "I" * (length - 2) + "L"
-
-
-def _marked_end_follows(before: Tag, tag: Tag) -> bool:
+def _follows_marked_end(before: Tag, tag: Tag) -> bool:
     if before.letter in "BI":
         return tag.letter in "IEL" and before.label == tag.label
     return tag.letter in "OBSU"
@@ -93,8 +73,16 @@ def _marked_end_follows(before: Tag, tag: Tag) -> bool:
 
 # BIO is also called IOB2, BIOES also IOBES, BILOU also BILUO.
 SCHEMES = {
-    "BIO": Scheme("BI", _bio, _bio_follows),
-    "IOB1": Scheme("BI", _iob1, _iob1_follows),
-    "BIOES": Scheme("BIES", _bioes, _marked_end_follows),
-    "BILOU": Scheme("BILU", _bilou, _marked_end_follows),
+    "BIO": Scheme(
+        "BI",
+        lambda length, close: "B" + "I" * (length - 1),
+        lambda before, tag: tag.letter != "I" or before.label == tag.label,
+    ),
+    "IOB1": Scheme(
+        "BI",
+        lambda length, close: ("B" if close else "I") + "I" * (length - 1),
+        lambda before, tag: tag.letter != "B" or before.label == tag.label,
+    ),
+    "BIOES": Scheme("BIES", lambda length, close: _spell_marked_end(length, "E", "S"), _follows_marked_end),
+    "BILOU": Scheme("BILU", lambda length, close: _spell_marked_end(length, "L", "U"), _follows_marked_end),
 }

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elman.errors import DataError
-from elman.text.schemes import OUTSIDE, SCHEMES, Tag, is_tag, named, split
+from elman.text.schemes import OUTSIDE, SCHEMES, get_scheme, is_tag, parse_tag
 
 
 class Span(NamedTuple):
@@ -28,7 +28,7 @@ class Transitions(NamedTuple):
     end: npt.NDArray[np.bool_]
 
 
-def spans(tags: Sequence[str]) -> list[Span]:
+def tags_to_spans(tags: Sequence[str]) -> list[Span]:
     """The spans of a sentence as conlleval counts them, whatever the scheme, well-formed or not.
 
     B and S (U) begin a span, as does any other letter after `O`, after another label, or after
@@ -36,9 +36,9 @@ def spans(tags: Sequence[str]) -> list[Span]:
     """
     found: list[Span] = []
     before = OUTSIDE
-    for place, tag in enumerate(map(split, tags)):
+    for place, tag in enumerate(map(parse_tag, tags)):
         if tag.label is not None:
-            if _begins(before, tag):
+            if tag.letter in "BSU" or before.letter in "OESLU" or before.label != tag.label:
                 found.append(Span(tag.label, place, place + 1))
             else:
                 found[-1] = found[-1]._replace(end=place + 1)
@@ -46,9 +46,9 @@ def spans(tags: Sequence[str]) -> list[Span]:
     return found
 
 
-def write(spans: Iterable[Span], length: int, scheme: str) -> list[str]:
+def spans_to_tags(spans: Iterable[Span], length: int, scheme: str) -> list[str]:
     """The tags of a sentence of `length` words that holds these spans, in any order."""
-    spell = named(scheme).spell
+    spell = get_scheme(scheme).spell
     tags = ["O"] * length
     last: Span | None = None
     for span in sorted(spans, key=lambda span: span.start):
@@ -61,12 +61,12 @@ def write(spans: Iterable[Span], length: int, scheme: str) -> list[str]:
     return tags
 
 
-def convert(tags: Sequence[str], to: str) -> list[str]:
+def convert_tags(tags: Sequence[str], to: str) -> list[str]:
     """The same spans in another scheme; in its own, tags that are well-formed do not change."""
-    return write(spans(tags), len(tags), to)
+    return spans_to_tags(tags_to_spans(tags), len(tags), to)
 
 
-def scheme(sentences: Iterable[Sequence[str]]) -> str | None:
+def detect_scheme(sentences: Iterable[Sequence[str]]) -> str | None:
     """The scheme that writes the spans of these tags most as they stand; None if they are no spans.
 
     They are none if any tag has not the form, as with parts of speech, or if every scheme would
@@ -76,20 +76,20 @@ def scheme(sentences: Iterable[Sequence[str]]) -> str | None:
     sentences = [list(tags) for tags in sentences]
     if not _look_like_spans({tag for tags in sentences for tag in tags}):
         return None
-    found = [spans(tags) for tags in sentences]
+    found = [tags_to_spans(tags) for tags in sentences]
     anew = dict.fromkeys(SCHEMES, 0)
     for tags, inside in zip(sentences, found, strict=True):
         for name in SCHEMES:
-            written = write(inside, len(tags), name)
+            written = spans_to_tags(inside, len(tags), name)
             anew[name] += sum(a != b for a, b in zip(tags, written, strict=True))
     best = min(anew, key=anew.__getitem__)
     return best if 2 * anew[best] <= sum(map(len, found)) else None
 
 
-def transitions(tags: Sequence[str], scheme: str) -> Transitions:
+def transition_masks(tags: Sequence[str], scheme: str) -> Transitions:
     """What a scheme allows: of all sequences of these tags, the well-formed pass and no others."""
-    letters, _, follows = named(scheme)
-    parts = [split(tag) for tag in tags]
+    letters, _, follows = get_scheme(scheme)
+    parts = [parse_tag(tag) for tag in tags]
     for tag, part in zip(tags, parts, strict=True):
         if part.letter not in "O" + letters:
             raise DataError(f"the tag {tag!r} is none of the scheme {scheme}")
@@ -99,10 +99,6 @@ def transitions(tags: Sequence[str], scheme: str) -> Transitions:
         step=np.array(step, dtype=np.bool_).reshape(len(tags), len(tags)),
         end=np.array([follows(tag, OUTSIDE) for tag in parts], dtype=np.bool_),
     )
-
-
-def _begins(before: Tag, tag: Tag) -> bool:
-    return tag.letter in "BSU" or before.letter in "OESLU" or before.label != tag.label
 
 
 def _look_like_spans(tags: set[str]) -> bool:

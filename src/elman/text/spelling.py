@@ -6,16 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from elman.errors import ModelError
-from elman.text.stored import distinct_strings, read_json, write_json
+from elman.text.json_io import read_json, write_json
 from elman.text.vocab import SPECIALS, Vocab
 
-LONGEST = 32  # characters of a word that are seen: of a longer one its beginning and its end
+MAX_WORD_CHARS = 32  # characters of a word that are seen: of a longer one its beginning and its end
 CASINGS = 9  # padding, and what `casing` tells apart
 
 Ids = npt.NDArray[np.int64]
@@ -36,13 +35,14 @@ class Spelling:
         lengths = range(1, affixes + 1)
         return cls(
             Vocab((*SPECIALS, *sorted({character for word in types for character in word}))),
-            tuple(_shared(word[:n] for word in types) for n in lengths),
-            tuple(_shared(word[-n:] for word in types) for n in lengths),
+            tuple(_build_affixes(word[:n] for word in types) for n in lengths),
+            tuple(_build_affixes(word[-n:] for word in types) for n in lengths),
         )
 
     def characters(self, words: Sequence[str]) -> Ids:
         """The characters of each word (N, C), filled up with 0."""
-        seen = [_seen(word) for word in words]
+        half = MAX_WORD_CHARS // 2
+        seen = [word if len(word) <= MAX_WORD_CHARS else word[:half] + word[-half:] for word in words]
         ids = np.zeros((len(words), max(map(len, seen), default=0)), np.int64)
         for row, word in zip(ids, seen, strict=True):
             row[: len(word)] = self.alphabet.encode(word)
@@ -50,11 +50,8 @@ class Spelling:
 
     def features(self, words: Sequence[str]) -> Ids:
         """Of each word its prefixes, its suffixes and its casing (N, 2 · affixes + 1)."""
-        columns = []
-        for n, known in enumerate(self.prefixes, start=1):
-            columns.append(known.encode(word[:n] for word in words))
-        for n, known in enumerate(self.suffixes, start=1):
-            columns.append(known.encode(word[-n:] for word in words))
+        columns = [known.encode(word[:n] for word in words) for n, known in enumerate(self.prefixes, start=1)]
+        columns += [known.encode(word[-n:] for word in words) for n, known in enumerate(self.suffixes, start=1)]
         columns.append([casing(word) for word in words])
         return np.array(columns, np.int64).T.reshape(len(words), len(columns))
 
@@ -65,12 +62,8 @@ class Spelling:
 
     def save(self, path: Path) -> None:
         """Write all vocabularies as JSON."""
-        parts = {
-            "alphabet": self.alphabet.items,
-            "prefixes": [v.items for v in self.prefixes],
-            "suffixes": [v.items for v in self.suffixes],
-        }
-        write_json(path, parts)
+        prefixes, suffixes = ([v.items for v in side] for side in (self.prefixes, self.suffixes))
+        write_json(path, {"alphabet": self.alphabet.items, "prefixes": prefixes, "suffixes": suffixes})
 
     @classmethod
     def load(cls, path: Path) -> Spelling:
@@ -83,9 +76,9 @@ class Spelling:
         if not isinstance(prefixes, list) or not isinstance(suffixes, list):
             raise ModelError(f"{path}: the file is damaged, affixes are lists of lists")
         return cls(
-            _known(stored["alphabet"], path),
-            tuple(_known(items, path) for items in prefixes),
-            tuple(_known(items, path) for items in suffixes),
+            Vocab.parse(stored["alphabet"], path),
+            tuple(Vocab.parse(items, path) for items in prefixes),
+            tuple(Vocab.parse(items, path) for items in suffixes),
         )
 
 
@@ -104,19 +97,6 @@ def casing(word: str) -> int:
     return 3 if word.istitle() or word == word.capitalize() else 4  # O'Neil, Don't; iPhone
 
 
-def _seen(word: str) -> str:
-    return word if len(word) <= LONGEST else word[: LONGEST // 2] + word[-LONGEST // 2 :]
-
-
-def _shared(affixes: Iterable[str]) -> Vocab:
+def _build_affixes(affixes: Iterable[str]) -> Vocab:
     counts = Counter(affixes)
     return Vocab((*SPECIALS, *sorted(a for a in counts if counts[a] > 1 and a not in SPECIALS)))
-
-
-def _known(items: Any, path: Path) -> Vocab:
-    known = distinct_strings(items, path)
-    if known[: len(SPECIALS)] != SPECIALS:
-        raise ModelError(
-            f"{path}: the file is damaged, its entries must begin with the special ones"
-        )
-    return Vocab(known)

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from elman.errors import DataError
-from elman.text.files import Source, shown
-from elman.text.lines import lines
-from elman.text.messages import brief
+from elman.text.files import Source, display_name, read_lines
+from elman.text.quoting import quote
 
 
-def phrases(
+def read_phrases(
     source: Source, *, roots: bool, encoding: str = "utf-8"
 ) -> Iterator[tuple[int, tuple[str, str]]]:
     """The words and the label of every node, or of the ``roots`` only, with the line they stand on.
 
     Bracketed brackets (-LRB-, -RRB-) become brackets again.
     """
-    for number, line in lines(source, encoding=encoding):
+    for number, line in read_lines(source, encoding=encoding):
         if line.strip():
-            where = f"{shown(source)}:{number}"
+            where = f"{display_name(source)}:{number}"
             nodes = _nodes(line, where)
             yield from ((number, node) for node in (nodes[-1:] if roots else nodes))
 
@@ -32,24 +31,24 @@ def _nodes(line: str, where: str) -> list[tuple[str, str]]:
     for place, symbol in enumerate(symbols):
         if symbol == "(":
             if done and not open_nodes:
-                raise DataError(f"{where}: a second tree begins: {brief(line)}")
+                raise DataError(f"{where}: a second tree begins: {quote(line)}")
             label = symbols[place + 1] if place + 1 < len(symbols) else ")"
             if label in "()":
-                raise DataError(f"{where}: a bracket opens without a label: {brief(line)}")
+                raise DataError(f"{where}: a bracket opens without a label: {quote(line)}")
             open_nodes.append((label, []))
         elif symbol == ")":
             if not open_nodes:
-                raise DataError(f"{where}: a bracket closes that was not opened: {brief(line)}")
+                raise DataError(f"{where}: a bracket closes that was not opened: {quote(line)}")
             label, words = open_nodes.pop()
             if not words:
-                raise DataError(f"{where}: a node has no words: {brief(line)}")
+                raise DataError(f"{where}: a node has no words: {quote(line)}")
             done.append((" ".join(words), label))
             if open_nodes:
                 open_nodes[-1][1].extend(words)
         elif symbols[place - 1] != "(" or not place:
             if not open_nodes:
-                raise DataError(f"{where}: a word stands outside the tree: {brief(line)}")
+                raise DataError(f"{where}: a word stands outside the tree: {quote(line)}")
             open_nodes[-1][1].append({"-LRB-": "(", "-RRB-": ")"}.get(symbol, symbol))
     if open_nodes:
-        raise DataError(f"{where}: {len(open_nodes)} brackets are not closed: {brief(line)}")
+        raise DataError(f"{where}: {len(open_nodes)} brackets are not closed: {quote(line)}")
     return done

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from elman.errors import DataError
-from elman.text.messages import brief
+from elman.text.quoting import quote
 
 Row = tuple[bytes, npt.NDArray[np.float32]]
+Wanted = Callable[[bytes], bool]
 
 _HEADER = re.compile(rb"([0-9]{1,12}) ([0-9]{1,6}) *\r?\n?")
 _BLOCK = 1 << 20
@@ -21,15 +22,12 @@ _LONGEST_WORD = 1 << 16
 _LARGEST = 16384
 
 
-def text_rows(
-    stream: BufferedIOBase, wanted: Callable[[bytes], bool], name: str
-) -> tuple[int, Iterator[Row]]:
+def text_rows(stream: BufferedIOBase, wanted: Wanted, name: str) -> tuple[int, Iterator[Row]]:
     """The size of the vectors of a text file, and its rows of wanted words."""
     first = stream.readline()
     if not first:
         raise DataError(f"{name}: the file is empty")
-    header = _HEADER.fullmatch(first)
-    if header:
+    if header := _HEADER.fullmatch(first):
         count, size = int(header[1]), int(header[2])
         numbered = enumerate(stream, start=2)
     else:
@@ -40,11 +38,7 @@ def text_rows(
 
 
 def _text(
-    numbered: Iterator[tuple[int, bytes]],
-    size: int,
-    count: int | None,
-    wanted: Callable[[bytes], bool],
-    name: str,
+    numbered: Iterator[tuple[int, bytes]], size: int, count: int | None, wanted: Wanted, name: str
 ) -> Iterator[Row]:
     rows = 0
     for number, line in numbered:
@@ -64,23 +58,17 @@ def _text(
         raise DataError(f"{name}: the header promises {count} vectors, the file has {rows}")
 
 
-def binary_rows(
-    stream: BufferedIOBase, wanted: Callable[[bytes], bool], name: str
-) -> tuple[int, Iterator[Row]]:
+def binary_rows(stream: BufferedIOBase, wanted: Wanted, name: str) -> tuple[int, Iterator[Row]]:
     """The size of the vectors of a word2vec binary file, and its rows of wanted words."""
     header = _HEADER.fullmatch(stream.readline(64))
     if header is None:
-        raise DataError(
-            f"{name}: expected a word2vec header (COUNT SIZE); of fastText take the .vec file"
-        )
+        raise DataError(f"{name}: expected a word2vec header (COUNT SIZE); of fastText take the .vec file")
     count, size = int(header[1]), int(header[2])
     _check_size(size, name)
     return size, _binary(stream, size, count, wanted, name)
 
 
-def _binary(
-    stream: BufferedIOBase, size: int, count: int, wanted: Callable[[bytes], bool], name: str
-) -> Iterator[Row]:
+def _binary(stream: BufferedIOBase, size: int, count: int, wanted: Wanted, name: str) -> Iterator[Row]:
     block, at = b"", 0
     for row in range(1, count + 1):
         blank = block.find(b" ", at)
@@ -120,7 +108,7 @@ def _vector(numbers: list[bytes], where: str) -> npt.NDArray[np.float32]:
             vector = np.array([float(n) for n in numbers], np.float32)
     except ValueError:
         bad = next(n for n in numbers if not _is_number(n)).decode("utf-8", "replace")
-        raise DataError(f"{where}: {brief(bad)} is not a number") from None
+        raise DataError(f"{where}: {quote(bad)} is not a number") from None
     if not np.isfinite(vector).all():
         raise DataError(f"{where}: the vector is not finite")
     return vector

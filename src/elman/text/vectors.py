@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elman.errors import ConfigError
-from elman.text.files import Source, ending, open_bytes, shown
+from elman.text.files import Source, display_name, file_extension, open_bytes
 from elman.text.vector_files import binary_rows, text_rows
 from elman.text.vocab import SPECIALS
 
@@ -29,7 +29,7 @@ class Coverage:
 
 
 @dataclass(frozen=True)
-class Vectors:
+class WordVectors:
     """A row for each entry of a vocabulary: `matrix` (V, D), zero where `found` (V,) is false."""
 
     matrix: npt.NDArray[np.float32]
@@ -53,7 +53,7 @@ def read_vectors(
     further: int = 0,
     also: Callable[[str], bool] = lambda word: True,
     format: str | None = None,
-) -> Vectors:
+) -> WordVectors:
     """The vectors of `items` in a file, or of their lower-cased forms where it has only these.
 
     The first `further` other words of the file get a row too, where `also` says so. Memory is that of the
@@ -61,7 +61,7 @@ def read_vectors(
     twice the first vector is taken. `format` is "binary" for the ending `.bin`, else "text", with a header
     (word2vec, fastText) or without (GloVe).
     """
-    format = format or ("binary" if ending(source) == ".bin" else "text")
+    format = format or ("binary" if file_extension(source) == ".bin" else "text")
     if format not in FORMATS:
         raise ConfigError(f"unknown vector format {format!r}; choose from {', '.join(FORMATS)}")
     exact = {item.encode("utf-8", "replace"): i for i, item in enumerate(items)}
@@ -73,9 +73,7 @@ def read_vectors(
     others = _Further(items, further, also)
     with open_bytes(source) as stream:
         read = binary_rows if format == "binary" else text_rows
-        size, rows = read(
-            stream, lambda w: w in exact or w in lowered or others.takes(w), shown(source)
-        )
+        size, rows = read(stream, lambda w: w in exact or w in lowered or others.takes(w), display_name(source))
         matrix = np.zeros((len(items), size), np.float32)
         found, spelled = np.zeros(len(items), bool), np.zeros(len(items), bool)
         for word, vector in rows:
@@ -88,7 +86,7 @@ def read_vectors(
             others.add(word, vector)
     matrix = np.concatenate([matrix, *others.rows.values()]) if others.rows else matrix
     found = np.concatenate([found, np.ones(len(others.rows), bool)])
-    return Vectors(matrix, found, len(exact), tuple(others.rows))
+    return WordVectors(matrix, found, len(exact), tuple(others.rows))
 
 
 class _Further:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from elman.errors import ConfigError, DataError, ModelError
-from elman.text.messages import brief, listed
-from elman.text.stored import distinct_strings, read_json, write_json
+from elman.text.json_io import distinct_strings, read_json, write_json
+from elman.text.quoting import quote, quote_list
 
 SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
 PAD, UNK, BOS, EOS = range(len(SPECIALS))
@@ -31,12 +32,18 @@ class Vocab:
         if size is not None and size <= len(SPECIALS):
             raise ConfigError(f"a vocabulary of size {size} holds its four special tokens at most")
         counts = Counter(tokens)
-        known = [t for t in _ranked(counts) if counts[t] >= min_count and t not in SPECIALS]
+        known = [t for t in _rank(counts) if counts[t] >= min_count and t not in SPECIALS]
         if not known:
-            raise DataError(
-                f"no token occurs at least {min_count} times, so there is no vocabulary"
-            )
+            raise DataError(f"no token occurs at least {min_count} times, so there is no vocabulary")
         return cls((*SPECIALS, *known)[:size])
+
+    @classmethod
+    def parse(cls, stored: Any, path: Path) -> Vocab:
+        """The vocabulary of a list that was stored at ``path``."""
+        items = distinct_strings(stored, path)
+        if items[: len(SPECIALS)] != SPECIALS:
+            raise ModelError(f"{path}: the file is damaged, its tokens must begin with the special ones")
+        return cls(items)
 
     def encode(self, tokens: Iterable[str]) -> list[int]:
         """Ids; a token that is unknown, or spelled like a special one, is `UNK`."""
@@ -53,8 +60,7 @@ class Vocab:
     @cached_property
     def _index(self) -> dict[str, int]:
         # Without the specials: a text must not be able to pad itself or to end itself.
-        ordinary = enumerate(self.items[len(SPECIALS) :], start=len(SPECIALS))
-        return {token: i for i, token in ordinary}
+        return {token: i for i, token in enumerate(self.items) if i >= len(SPECIALS)}
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,7 @@ class Labels:
     @classmethod
     def build(cls, labels: Iterable[str]) -> Labels:
         """All labels, the most frequent first, equals by their text."""
-        ranked = _ranked(Counter(labels))
+        ranked = _rank(Counter(labels))
         if not ranked:
             raise DataError("there are no labels in the data")
         return cls(tuple(ranked))
@@ -77,8 +83,8 @@ class Labels:
             return self._index[label]
         except KeyError:
             place = f"{where}: " if where else ""
-            known = listed(self.items)
-            raise DataError(f"{place}unknown label {brief(label)}; known are {known}") from None
+            known = quote_list(self.items)
+            raise DataError(f"{place}unknown label {quote(label)}; known are {known}") from None
 
     def save(self, path: Path) -> None:
         """Write the labels as a JSON list."""
@@ -100,5 +106,5 @@ class Labels:
         return {label: i for i, label in enumerate(self.items)}
 
 
-def _ranked(counts: Mapping[str, int]) -> list[str]:
+def _rank(counts: Mapping[str, int]) -> list[str]:
     return sorted(counts, key=lambda item: (-counts[item], item))

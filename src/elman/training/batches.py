@@ -1,18 +1,19 @@
-"""What ``fit`` asks of the data."""
+"""What ``fit`` asks of the data, and how far it has come in it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from elman.errors import DataError
-from elman.training.position import Position
-from elman.training.settings import Settings
+from elman.training.optimizers import evaluations_since_best
+from elman.training.training_config import TrainingConfig
 
 B = TypeVar("B")
-E = TypeVar("E")
+
+StopReason = Literal["epochs", "updates", "minutes", "patience"]
 
 
 @runtime_checkable
@@ -28,47 +29,12 @@ class Batches(Protocol[B]):
     def weight(self, batch: B) -> float:
         """How many examples or tokens the loss of a batch is the mean of."""
 
-    def share(self, batch: B, rank: int, size: int) -> B:
+    def shard(self, batch: B, rank: int, size: int) -> B:
         """The part for one of ``size`` processes; the parts' weights add up to the batch's."""
 
 
-def block(count: int, rank: int, size: int) -> slice:
-    """The part of ``count`` rows in succession that one of ``size`` processes has."""
-    return slice(rank * count // size, (rank + 1) * count // size)
-
-
-class Lists(Generic[E]):
-    """Batches that are lists of examples; ``plan`` gives those of an epoch."""
-
-    def __init__(
-        self,
-        plan: Callable[[int], Sequence[Sequence[E]]],
-        weigh: Callable[[Sequence[E]], float] = len,
-    ) -> None:
-        self.plan = plan
-        self.weigh = weigh
-        self._planned: tuple[int, Sequence[Sequence[E]]] = (-1, ())
-
-    def __call__(self, epoch: int, start: int) -> Iterator[Sequence[E]]:
-        return iter(self._plan(epoch)[start:])
-
-    def count(self, epoch: int) -> int:
-        return len(self._plan(epoch))
-
-    def weight(self, batch: Sequence[E]) -> float:
-        return self.weigh(batch)
-
-    def share(self, batch: Sequence[E], rank: int, size: int) -> Sequence[E]:
-        return batch[rank::size]
-
-    def _plan(self, epoch: int) -> Sequence[Sequence[E]]:
-        if self._planned[0] != epoch:
-            self._planned = epoch, self.plan(epoch)
-        return self._planned[1]
-
-
 @dataclass(frozen=True)
-class Group(Generic[B]):
+class BatchGroup(Generic[B]):
     """The batches of one update."""
 
     batches: tuple[B, ...]
@@ -86,29 +52,48 @@ class Group(Generic[B]):
         return f"update {self.update} (epoch {self.epoch + 1}, {which})"
 
 
-def groups(batches: Batches[B], settings: Settings, position: Position) -> Iterator[Group[B]]:
-    """The batches of every update from a position on, epoch after epoch, until all is done.
+def group_batches(batches: Batches[B], config: TrainingConfig, begin: Progress) -> Iterator[BatchGroup[B]]:
+    """The batches of every update from a point of the run on, epoch after epoch, until all is done.
 
     An update does not reach over the end of an epoch: the last of an epoch may have fewer batches.
     """
-    update, epoch, start = position.update, position.epoch, position.batch
-    while update < settings.updates if settings.updates else epoch < settings.epochs:
-        count = 0 if settings.updates else batches.count(epoch)
+    update, epoch, start = begin.update, begin.epoch, begin.batch
+    while update < config.updates if config.updates else epoch < config.epochs:
+        count = 0 if config.updates else batches.count(epoch)
         stream = batches(epoch, start)
-        group = tuple(islice(stream, settings.accumulate))
+        group = tuple(islice(stream, config.grad_accumulation))
         if not group:
-            raise DataError(
-                f"there is nothing to train on: epoch {epoch + 1} ends at batch {start}"
-            )
+            raise DataError(f"there is nothing to train on: epoch {epoch + 1} ends at batch {start}")
         while group:
-            following = tuple(islice(stream, settings.accumulate))
+            following = tuple(islice(stream, config.grad_accumulation))
             end = start + len(group)
             share = (start + end) / 2 / max(count, end)
-            progress = (
-                (update + 0.5) / settings.updates
-                if settings.updates
-                else (epoch + share) / settings.epochs
-            )
-            yield Group(group, update + 1, epoch, start, not following, progress)
+            progress = (update + 0.5) / config.updates if config.updates else (epoch + share) / config.epochs
+            yield BatchGroup(group, update + 1, epoch, start, not following, progress)
             update, start, group = update + 1, end, following
         epoch, start = epoch + 1, 0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """All of a run's state that is no tensor. It stands between two updates."""
+
+    update: int = 0  # updates done
+    epoch: int = 0  # epochs done
+    batch: int = 0  # batches done of the epoch begun
+    seconds: float = 0.0  # of training and evaluation
+    metric_history: tuple[float, ...] = ()  # the metric that counts, of each evaluation; higher is better
+    scores: dict[str, float] = field(default_factory=dict)  # of the best evaluation
+
+
+def stop_reason(config: TrainingConfig, progress: Progress) -> StopReason | None:
+    """Why training is over, or None while it is not."""
+    if config.updates and progress.update >= config.updates:
+        return "updates"
+    if not config.updates and progress.epoch >= config.epochs:
+        return "epochs"
+    if config.patience and evaluations_since_best(progress.metric_history) >= config.patience:
+        return "patience"
+    if config.minutes and progress.seconds >= 60 * config.minutes:
+        return "minutes"
+    return None

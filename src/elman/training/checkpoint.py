@@ -1,14 +1,12 @@
 """A snapshot as one safetensors file: tensors, and the rest as JSON in its metadata.
 
-A reader sees the old file or the new one, never a part: it is written beside, made durable, and
-renamed. A digest of all it says finds what a disk may do to it later.
+A digest of all it says finds what a disk may do to it later.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,57 +16,35 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as serialize
 from torch import Tensor
 
+from elman.atomic_files import temporary_path, write_atomically
 from elman.errors import ModelError
 from elman.training.snapshot import Snapshot
 
-FORMAT = "elman checkpoint 1"
+FORMAT = "elman checkpoint 2"
 
 
-def save(path: Path, snapshot: Snapshot, config: Mapping[str, Any]) -> None:
+def save_checkpoint(path: Path, snapshot: Snapshot, config: Mapping[str, Any]) -> None:
     """Write a snapshot, and the configuration it belongs to, in place of what was at ``path``."""
     state, settings = json.dumps(snapshot.state), json.dumps(config)
-    metadata = {
-        "format": FORMAT,
-        "state": state,
-        "config": settings,
-        "digest": _digest(snapshot.tensors, state, settings),
-    }
+    digest = _digest(snapshot.tensors, state, settings)
+    metadata = {"format": FORMAT, "state": state, "config": settings, "digest": digest}
     try:
-        _write(path, serialize(snapshot.tensors, metadata))
+        write_atomically(path, serialize(snapshot.tensors, metadata))
     except OSError as error:
         raise ModelError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
-def load(path: Path, config: Mapping[str, Any]) -> Snapshot:
+def load_checkpoint(path: Path, config: Mapping[str, Any]) -> Snapshot:
     """The snapshot at ``path``, provided that it is whole and was made with this configuration."""
-    _temporary(path).unlink(missing_ok=True)
+    temporary_path(path).unlink(missing_ok=True)  # what a killed run left
     tensors, metadata = _read(path)
     if metadata.get("format") != FORMAT:
         raise ModelError(f"{path} is not a checkpoint that this version of elman wrote")
     state, settings = metadata.get("state", ""), metadata.get("config", "")
     if metadata.get("digest") != _digest(tensors, state, settings):
         raise ModelError(f"{path} is damaged: its content is not what was written")
-    _same(path, json.loads(settings), json.loads(json.dumps(config)))
+    _check_same(path, json.loads(settings), json.loads(json.dumps(config)))
     return Snapshot(tensors, json.loads(state))
-
-
-def _write(path: Path, content: bytes) -> None:
-    with open(_temporary(path), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(_temporary(path), path)
-    if os.name == "posix":  # elsewhere a folder cannot be opened
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
-def _temporary(path: Path) -> Path:
-    # One name, not one a process: what a killed run left is overwritten by the next.
-    return path.with_name(path.name + ".tmp")
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -92,18 +68,17 @@ def _digest(tensors: Mapping[str, Tensor], *texts: str) -> str:
     return digest.hexdigest()
 
 
-def _same(path: Path, stored: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def _check_same(path: Path, stored: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     old, new = _flat(stored), _flat(given)
     changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     if changed:
-        said = ", ".join(f"{key} was {_said(old, key)} and is {_said(new, key)}" for key in changed)
+        said = ", ".join(f"{key} was {_describe(old, key)} and is {_describe(new, key)}" for key in changed)
         raise ModelError(
-            f"{path} was made with another configuration: {said}; "
-            "resume with the old values or start anew"
+            f"{path} was made with another configuration: {said}; resume with the old values or start anew"
         )
 
 
-def _said(flat: Mapping[str, Any], key: str) -> str:
+def _describe(flat: Mapping[str, Any], key: str) -> str:
     return repr(flat[key]) if key in flat else "absent"
 
 

@@ -76,7 +76,7 @@ class World:
         return DistributedDataParallel(module, find_unused_parameters=True)
 
 
-def world() -> World:
+def get_world() -> World:
     """The world this process has joined, or that of one."""
     if not dist.is_available() or not dist.is_initialized():
         return World()
@@ -85,17 +85,17 @@ def world() -> World:
 
 
 @contextmanager
-def joined(device: torch.device) -> Iterator[World]:
+def process_group(device: torch.device) -> Iterator[World]:
     """Within it the processes that torchrun started know each other."""
     rank, size = (int(os.environ.get(name, "1")) for name in ("RANK", "WORLD_SIZE"))
     if size == 1 or dist.is_initialized():
-        yield world()
+        yield get_world()
         return
     backend = "nccl" if device.type == "cuda" else "gloo"
     store = _store(rank) if _has_agent() else None
     dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=_PATIENCE)
     try:
-        yield world()
+        yield get_world()
     finally:
         dist.destroy_process_group()
         # DDP keeps the group's threads alive even so. One of them may still wait for the interpreter,
@@ -125,12 +125,12 @@ def _store(rank: int) -> TCPStore:
             time.sleep(0.1)
 
 
-def leads() -> bool:
+def is_main_process() -> bool:
     """Whether this process is the one that writes."""
     return int(os.environ.get("RANK", "0")) == 0
 
 
-def restarted() -> bool:
+def was_restarted() -> bool:
     """Whether torchrun started this process again after one was lost, here or on another host."""
     if _has_agent():
         return _starts(os.environ["RANK"]) > 1
@@ -152,7 +152,7 @@ def _agent() -> TCPStore:
     return TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), is_master=False)
 
 
-def place(device: str) -> torch.device:
+def local_device(device: str) -> torch.device:
     """The device of that name for this process: of several GPUs, each process has its own."""
     if device == "cuda" and "LOCAL_RANK" in os.environ:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))

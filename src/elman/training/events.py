@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from elman.training.position import Reason
+from elman.training.batches import StopReason
 from elman.training.snapshot import Snapshot
 
 
@@ -24,7 +24,7 @@ class Update:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The net was judged; while this event is looked at, it holds the weights it was judged by."""
+    """The net was evaluated; while this event is looked at, it holds the weights that were evaluated."""
 
     number: int
     scores: dict[str, float]
@@ -45,12 +45,12 @@ class Checkpoint:
 
 
 @dataclass(frozen=True)
-class End:
+class TrainingEnd:
     """Training is over; the net holds the weights to deliver, whose scores these are."""
 
     number: int
-    reason: Reason
+    reason: StopReason
     scores: dict[str, float]  # empty if nothing was evaluated
 
 
-Event = Update | Evaluation | Checkpoint | End
+Event = Update | Evaluation | Checkpoint | TrainingEnd

@@ -10,80 +10,75 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from elman.training.checkpoint import load, save
-from elman.training.distributed import leads, restarted, world
-from elman.training.events import Checkpoint, End, Event, Update
-from elman.training.log import Board, Log
-from elman.training.progress import display
+from elman.model_files import CHECKPOINT, METRICS_LOG
+from elman.training.checkpoint import load_checkpoint, save_checkpoint
+from elman.training.display import make_display
+from elman.training.distributed import get_world, is_main_process, was_restarted
+from elman.training.events import Checkpoint, Event, TrainingEnd, Update
+from elman.training.metrics_log import MetricsLog, TensorBoardLog
 from elman.training.snapshot import Snapshot
 
-CHECKPOINT = "checkpoint.safetensors"
-METRICS = "metrics.jsonl"
 
-
-def resumption(folder: Path, config: Mapping[str, Any], *, asked: bool) -> Snapshot | None:
+def find_resume_point(folder: Path, config: Mapping[str, Any], *, asked: bool) -> Snapshot | None:
     """What ``fit`` is to resume from: the folder's checkpoint if that was asked for.
 
     A run that torchrun started again after it lost a process goes on from its checkpoint unasked.
     Rank 0 reads it for all.
     """
     path = folder / CHECKPOINT
-    if leads() and (asked or (restarted() and path.exists())):
-        return load(path, config)
+    if is_main_process() and (asked or (was_restarted() and path.exists())):
+        return load_checkpoint(path, config)
     return None
 
 
-def run(
+def follow(
     events: Generator[Event, None, None],
     folder: Path,
     config: Mapping[str, Any],
     *,
     unit: str = "examples",
     tensorboard: bool = False,
-) -> End | None:
+) -> TrainingEnd | None:
     """Follow a run to its end, or until Ctrl-C or SIGTERM: then it is saved, and None returned.
 
-    ``config`` is what a resumed run must have in common with this one. ``folder`` gets the
-    checkpoint, the log and TensorBoard's files; in all but the first of several processes nothing
-    is written or shown.
+    ``config`` is what a resumed run must have in common with this one. ``folder`` gets the checkpoint, the log
+    and TensorBoard's files; in all but the first of several processes nothing is written or shown.
     """
     with ExitStack() as stack:
         stack.enter_context(closing(events))
-        signals = stack.enter_context(Signals())
+        signals = stack.enter_context(StopSignals())
         writer = None
-        if leads():
-            writer = stack.enter_context(closing(Writer(folder, config, unit, tensorboard)))
+        if is_main_process():
+            writer = stack.enter_context(closing(RunWriter(folder, config, unit, tensorboard)))
         for event in events:
             if writer:
                 writer.show(event)
-            if isinstance(event, End):
+            if isinstance(event, TrainingEnd):
                 return event
             if isinstance(event, Checkpoint):
-                stop = world().any(signals.asked)
+                stop = get_world().any(signals.asked)
                 if event.due or stop:
                     snapshot = event.snapshot()  # of all processes, whoever writes it
                     if writer:
                         writer.save(snapshot)
                 if writer and stop:
-                    writer.say(f"stopped after update {event.number}; it can be resumed from there")
+                    writer.display.say(f"stopped after update {event.number}; it can be resumed from there")
                 if stop:
                     return None
     return None
 
 
-class Writer:
+class RunWriter:
     """All that a run leaves behind, on disk and on the screen."""
 
-    def __init__(
-        self, folder: Path, config: Mapping[str, Any], unit: str, tensorboard: bool
-    ) -> None:
+    def __init__(self, folder: Path, config: Mapping[str, Any], unit: str, tensorboard: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / CHECKPOINT
         self.config = config
-        self.logs: list[Log | Board] = [Log(folder / METRICS)]
+        self.logs: list[MetricsLog | TensorBoardLog] = [MetricsLog(folder / METRICS_LOG)]
         if tensorboard:
-            self.logs.append(Board(folder / "tensorboard"))
-        self.display = display(unit)
+            self.logs.append(TensorBoardLog(folder / "tensorboard"))
+        self.display = make_display(unit)
 
     def show(self, event: Event) -> None:
         if isinstance(event, Update) and event.number == 1:
@@ -92,14 +87,11 @@ class Writer:
             log.show(event)
         self.display.show(event)
 
-    def say(self, text: str) -> None:
-        self.display.say(text)
-
     def save(self, snapshot: Snapshot) -> None:
         """Write a checkpoint, after all that was logged before it."""
         for log in self.logs:
             log.flush()
-        save(self.path, snapshot, self.config)
+        save_checkpoint(self.path, snapshot, self.config)
 
     def close(self) -> None:
         for log in self.logs:
@@ -107,14 +99,14 @@ class Writer:
         self.display.close()
 
 
-class Signals:
+class StopSignals:
     """Whether Ctrl-C or SIGTERM asked to stop; a second one does what it does elsewhere."""
 
     def __init__(self) -> None:
         self.asked = False
         self.before: dict[signal.Signals, Any] = {}
 
-    def __enter__(self) -> Signals:
+    def __enter__(self) -> StopSignals:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 self.before[number] = signal.signal(number, self._ask)

@@ -10,18 +10,17 @@ import torch
 from torch import Tensor, nn
 
 from elman.errors import ModelError
-from elman.training.average import Average, put, weights
-from elman.training.carry import packed, unpacked
+from elman.training.batches import Progress
 from elman.training.distributed import World
-from elman.training.position import Position
+from elman.training.ema import WeightAverage, load_weights, tensors_by_name
+from elman.training.stateful_loss import pack_state, unpack_state
 
 
 @dataclass(frozen=True)
 class Snapshot:
     """All that is needed to continue: tensors by name, and the rest as JSON knows it.
 
-    The random numbers of an update follow from the seed and its number alone, so their state is
-    no part of it.
+    The random numbers of an update follow from the seed and its number alone, so their state is no part of it.
     """
 
     tensors: dict[str, Tensor]
@@ -29,30 +28,27 @@ class Snapshot:
 
 
 @dataclass
-class Training:
+class TrainState:
     """What changes while a net is trained."""
 
     net: nn.Module
     optimizer: torch.optim.Optimizer
     scaler: torch.amp.GradScaler
-    average: Average | None
+    average: WeightAverage | None
     best: dict[str, Tensor]  # weights of the best evaluation; empty before one
-    position: Position
+    progress: Progress
     state: Any = field(default=())  # what a loss that carries a state left for the next batch
 
 
-def take(training: Training, world: World) -> Snapshot:
+def take_snapshot(training: TrainState, world: World) -> Snapshot:
     """A copy, on the CPU, of all that changes. All processes take it together: each carries a part."""
     parts: dict[str, Mapping[str, Tensor]] = {
-        "net": weights(training.net),
+        "net": tensors_by_name(training.net),
         "best": training.best,
         "optimizer": _moments(training),
-        "carried": packed(training.state, world),
+        "carried": pack_state(training.state, world),
     }
-    state: dict[str, Any] = {
-        "position": asdict(training.position),
-        "scaler": training.scaler.state_dict(),
-    }
+    state: dict[str, Any] = {"progress": asdict(training.progress), "scaler": training.scaler.state_dict()}
     if training.average:
         parts["average"] = training.average.weights
         state["averaged"] = training.average.count
@@ -64,10 +60,10 @@ def take(training: Training, world: World) -> Snapshot:
     return Snapshot(tensors, state)
 
 
-def restore(training: Training, snapshot: Snapshot, world: World) -> None:
+def restore_snapshot(training: TrainState, snapshot: Snapshot, world: World) -> None:
     """Put a run where the snapshot was taken."""
-    _fitting(weights(training.net), _part(snapshot, "net"))
-    put(training.net, _part(snapshot, "net"))
+    _fitting(tensors_by_name(training.net), _part(snapshot, "net"))
+    load_weights(training.net, _part(snapshot, "net"))
     training.best = _copies(_part(snapshot, "best"), training.net)
     _restore_moments(training, _part(snapshot, "optimizer"))
     training.scaler.load_state_dict(snapshot.state["scaler"])
@@ -75,9 +71,9 @@ def restore(training: Training, snapshot: Snapshot, world: World) -> None:
         training.average.weights = _copies(_part(snapshot, "average"), training.net)
         training.average.count = snapshot.state["averaged"]
     device = next(training.net.parameters()).device
-    training.state = unpacked(_part(snapshot, "carried"), world, device)
-    position = snapshot.state["position"]
-    training.position = Position(**{**position, "merits": tuple(position["merits"])})
+    training.state = unpack_state(_part(snapshot, "carried"), world, device)
+    progress = snapshot.state["progress"]
+    training.progress = Progress(**{**progress, "metric_history": tuple(progress["metric_history"])})
 
 
 def _part(snapshot: Snapshot, name: str) -> dict[str, Tensor]:
@@ -86,7 +82,7 @@ def _part(snapshot: Snapshot, name: str) -> dict[str, Tensor]:
 
 
 def _copies(values: Mapping[str, Tensor], net: nn.Module) -> dict[str, Tensor]:
-    own = weights(net)
+    own = tensors_by_name(net)
     return {name: value.to(own[name].device, copy=True) for name, value in values.items()}
 
 
@@ -95,18 +91,16 @@ def _fitting(own: Mapping[str, Tensor], stored: Mapping[str, Tensor]) -> None:
         shapes = [tuple(side[name].shape) if name in side else None for side in (stored, own)]
         if shapes[0] != shapes[1]:
             there, here = (f"has shape {s}" if s is not None else "is missing" for s in shapes)
-            raise ModelError(
-                f"the checkpoint is of another network: {name!r} {there} there and {here} here"
-            )
+            raise ModelError(f"the checkpoint is of another network: {name!r} {there} there and {here} here")
 
 
-def _names(training: Training) -> list[str]:
+def _names(training: TrainState) -> list[str]:
     """Names of the optimizer's parameters, in its own order."""
     names = {p: name for name, p in training.net.named_parameters()}
     return [names[p] for group in training.optimizer.param_groups for p in group["params"]]
 
 
-def _moments(training: Training) -> dict[str, Tensor]:
+def _moments(training: TrainState) -> dict[str, Tensor]:
     names = _names(training)
     return {
         f"{names[index]}/{key}": value
@@ -116,7 +110,7 @@ def _moments(training: Training) -> dict[str, Tensor]:
     }
 
 
-def _restore_moments(training: Training, stored: Mapping[str, Tensor]) -> None:
+def _restore_moments(training: TrainState, stored: Mapping[str, Tensor]) -> None:
     state: dict[int, dict[str, Tensor]] = {}
     index = {name: i for i, name in enumerate(_names(training))}
     for path, value in stored.items():

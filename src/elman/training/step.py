@@ -1,9 +1,10 @@
-"""The computation of an update, in two halves: the gradient, and the change it makes."""
+"""The computation of an update, in two halves, the gradient and the change it makes; and its random numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import torch
@@ -12,15 +13,15 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
 from elman.state import detach
-from elman.training.carry import Carrying
-from elman.training.snapshot import Training
+from elman.training.snapshot import TrainState
+from elman.training.stateful_loss import StatefulLoss
 
 B = TypeVar("B")
 B_in = TypeVar("B_in", contravariant=True)
 
 
 @runtime_checkable
-class Step(Protocol[B_in]):
+class UpdateStep(Protocol[B_in]):
     """How an update is computed. Between its halves the gradient can be looked at, and refused."""
 
     def begin(self, part: B_in) -> Any:
@@ -36,13 +37,13 @@ class Step(Protocol[B_in]):
         """Change the weights."""
 
 
-class Loss(nn.Module, Generic[B]):
+class LossModule(nn.Module, Generic[B]):
     """The loss as a module with the net's parameters, so that what wraps modules can wrap it.
 
     It has none of its buffers: what those carry from batch to batch is each process's own.
     """
 
-    def __init__(self, net: nn.Module, loss: Carrying[B], float16: bool) -> None:
+    def __init__(self, net: nn.Module, loss: StatefulLoss[B], float16: bool) -> None:
         super().__init__()
         self.weights = nn.ParameterList(net.parameters())
         # Never used: DDP, told to expect unused parameters, warns where there are none.
@@ -56,12 +57,10 @@ class Loss(nn.Module, Generic[B]):
         return loss.float(), detach(state)
 
 
-class Eager(Generic[B]):
+class EagerStep(Generic[B]):
     """The update as PyTorch runs it, operation by operation."""
 
-    def __init__(
-        self, loss: nn.Module, carried: Carrying[B], training: Training, clip: float
-    ) -> None:
+    def __init__(self, loss: nn.Module, carried: StatefulLoss[B], training: TrainState, clip: float) -> None:
         self.loss = loss
         self.carried = carried
         self.training = training
@@ -70,9 +69,7 @@ class Eager(Generic[B]):
     def begin(self, part: B) -> Any:
         return self.carried.begin(part)
 
-    def gradient(
-        self, parts: Sequence[B], shares: Tensor, progress: float, state: Any
-    ) -> tuple[Tensor, Any]:
+    def gradient(self, parts: Sequence[B], shares: Tensor, progress: float, state: Any) -> tuple[Tensor, Any]:
         optimizer, scaler = self.training.optimizer, self.training.scaler
         optimizer.zero_grad(set_to_none=True)
         total = torch.zeros_like(shares[0])
@@ -98,3 +95,18 @@ class Eager(Generic[B]):
         if isinstance(self.loss, DistributedDataParallel) and not last:
             return self.loss.no_sync()
         return nullcontext()
+
+
+@contextmanager
+def update_rng(seed: int, update: int, rank: int, device: torch.device) -> Iterator[None]:
+    """Within it PyTorch's random numbers follow from these; afterwards they go on as if it had not been.
+
+    Those of the CPU and of the device: what a GPU draws is settled when its work is begun, not when it is done.
+    """
+    text = f"{seed} {update} {rank}".encode()
+    mixed = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.default_generator.manual_seed(mixed)
+        if device.type == "cuda":
+            torch.cuda.default_generators[device.index].manual_seed(mixed)
+        yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -12,24 +11,23 @@ import torch
 from torch import Tensor
 
 from elman.errors import DataError, ModelError
-from elman.training.average import put
-from elman.training.batches import Batches, Group
+from elman.training.batches import Batches, BatchGroup
 from elman.training.distributed import World
+from elman.training.ema import load_weights
 from elman.training.events import Update
-from elman.training.optimizers import set_rate
-from elman.training.schedules import rate
-from elman.training.settings import Settings
-from elman.training.snapshot import Training
-from elman.training.step import Step
+from elman.training.optimizers import learning_rate, set_lr
+from elman.training.snapshot import TrainState
+from elman.training.step import UpdateStep, update_rng
+from elman.training.training_config import TrainingConfig
 
 B = TypeVar("B")
 
 
 @dataclass(frozen=True)
-class Launched(Generic[B]):
+class PendingUpdate(Generic[B]):
     """An update that has begun: a GPU computes it while the next batches are prepared."""
 
-    group: Group[B]
+    group: BatchGroup[B]
     parts: Sequence[B]
     shares: Tensor
     weight: float
@@ -42,14 +40,14 @@ class Launched(Generic[B]):
     ready: Callable[[], None]  # waits for them
 
 
-def launch(
-    training: Training,
-    step: Step[B],
+def launch_update(
+    training: TrainState,
+    step: UpdateStep[B],
     batches: Batches[B],
-    group: Group[B],
-    settings: Settings,
+    group: BatchGroup[B],
+    config: TrainingConfig,
     world: World,
-) -> Launched[B]:
+) -> PendingUpdate[B]:
     """Begin an update. Under float16 the scaler refuses a bad gradient by itself, so the weights may change
     before anyone has looked; otherwise they change when ``finish`` has looked at the loss."""
     net = training.net
@@ -58,40 +56,40 @@ def launch(
     if not 0 < weight < float("inf"):
         raise DataError(f"the batches of {group.place} weigh {weight}; they must weigh something")
     parts, shares = _portion(batches, group, world, weight, carried=bool(training.state))
-    progress = _progress(group, settings, training)
-    lr = rate(settings, progress, training.position.merits)
-    set_rate(training.optimizer, lr)
+    progress = _progress(group, config, training)
+    lr = learning_rate(config, progress, training.progress.metric_history)
+    set_lr(training.optimizer, lr)
     net.train()
-    here = torch.tensor(shares, device=next(net.parameters()).device)
-    before = training.state if group.start else step.begin(parts[0])
-    seed(settings.seed, group.update, world.rank)
-    found, after = step.gradient(parts, here, progress, before)
-    found, ready = _fetched(found)
+    device = next(net.parameters()).device
+    here = torch.tensor(shares, device=device)
+    with update_rng(config.seed, group.update, world.rank, device):
+        before = training.state if group.start else step.begin(parts[0])
+        found, after = step.gradient(parts, here, progress, before)
+    found, ready = _fetch(found)
     if training.scaler.is_enabled():
         step.apply()
-    return Launched(group, parts, here, weight, lr, progress, buffers, before, after, found, ready)
+    return PendingUpdate(group, parts, here, weight, lr, progress, buffers, before, after, found, ready)
 
 
-def finish(
-    training: Training, step: Step[B], launched: Launched[B], settings: Settings, world: World
+def finish_update(
+    training: TrainState, step: UpdateStep[B], launched: PendingUpdate[B], config: TrainingConfig, world: World
 ) -> Update:
     """Change the weights once; where the loss is not finite, leave them and raise a ModelError.
 
     What overflows float16 is computed again at half the scale: no batch is left out.
     """
     group, after = launched.group, launched.after
-    loss, norm = _looked(launched.found, launched.ready, world)
+    loss, norm = _read_result(launched.found, launched.ready, world)
     while not (isfinite(loss) and isfinite(norm)):
-        put(training.net, launched.buffers)
-        if not _recovers(training):
-            raise ModelError(_diverged(settings, group, loss, norm))
-        seed(settings.seed, group.update, world.rank)
-        found, after = step.gradient(
-            launched.parts, launched.shares, launched.progress, launched.before
-        )
-        found, ready = _fetched(found)
+        load_weights(training.net, launched.buffers)
+        # float16's scaler has refused the gradient and halved its scale: can it still scale less?
+        if not training.scaler.is_enabled() or training.scaler.get_scale() < 1:
+            raise ModelError(_describe_divergence(config, group, loss, norm))
+        with update_rng(config.seed, group.update, world.rank, launched.shares.device):
+            found, after = step.gradient(launched.parts, launched.shares, launched.progress, launched.before)
+        found, ready = _fetch(found)
         step.apply()
-        loss, norm = _looked(found, ready, world)
+        loss, norm = _read_result(found, ready, world)
     if not training.scaler.is_enabled():
         step.apply()
     training.state = after
@@ -99,17 +97,17 @@ def finish(
     return Update(number, epoch, launched.progress, loss, launched.lr, norm, launched.weight)
 
 
-def _progress(group: Group[B], settings: Settings, training: Training) -> float:
+def _progress(group: BatchGroup[B], config: TrainingConfig, training: TrainState) -> float:
     """The share of the run that is done: of its updates or, where the time will be up sooner, of its minutes.
 
     So a schedule comes to its end in time; a run that was cut off in the middle of it would be worth little.
     """
-    if not settings.minutes:
+    if not config.minutes:
         return group.progress
-    return max(group.progress, min(1.0, training.position.seconds / (60 * settings.minutes)))
+    return max(group.progress, min(1.0, training.progress.seconds / (60 * config.minutes)))
 
 
-def _fetched(found: Tensor) -> tuple[Tensor, Callable[[], None]]:
+def _fetch(found: Tensor) -> tuple[Tensor, Callable[[], None]]:
     """The numbers on their way to the CPU, and what waits for them alone, not for work begun later."""
     if not found.is_cuda:
         return found, lambda: None
@@ -119,31 +117,22 @@ def _fetched(found: Tensor) -> tuple[Tensor, Callable[[], None]]:
     return copy, event.synchronize
 
 
-def _looked(found: Tensor, ready: Callable[[], None], world: World) -> tuple[float, float]:
+def _read_result(found: Tensor, ready: Callable[[], None], world: World) -> tuple[float, float]:
     ready()
     loss, norm = found.tolist()
     (loss,) = world.sum(loss / world.size)
     return loss, norm
 
 
-def seed(number: int, update: int, rank: int) -> None:
-    """Start PyTorch's random numbers anew for an update, on the CPU and the current GPU."""
-    text = f"{number} {update} {rank}".encode()
-    mixed = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
-    torch.default_generator.manual_seed(mixed)
-    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-        torch.cuda.manual_seed(mixed)
-
-
 def _portion(
-    batches: Batches[B], group: Group[B], world: World, total: float, *, carried: bool
+    batches: Batches[B], group: BatchGroup[B], world: World, total: float, *, carried: bool
 ) -> tuple[list[B], list[float]]:
     """This process's parts of the batches, and what each counts towards the mean over processes."""
     if world.size == 1:
         return list(group.batches), [batches.weight(batch) / total for batch in group.batches]
     parts, shares = [], []
     for batch in group.batches:
-        part = batches.share(batch, world.rank, world.size)
+        part = batches.shard(batch, world.rank, world.size)
         weight = batches.weight(part)
         # The loss of nothing is undefined: a process left without has it all, and counts for nil. A
         # state that is carried is of the part's rows, and such a loss must cope with nothing itself.
@@ -152,15 +141,10 @@ def _portion(
     return parts, shares
 
 
-def _recovers(training: Training) -> bool:
-    """Whether float16's scaler can still scale less: it has refused the gradient and halved its scale."""
-    return training.scaler.is_enabled() and training.scaler.get_scale() >= 1
-
-
-def _diverged(settings: Settings, group: Group[B], loss: float, norm: float) -> str:
+def _describe_divergence(config: TrainingConfig, group: BatchGroup[B], loss: float, norm: float) -> str:
     what = f"the loss is {loss}" if not isfinite(loss) else f"the gradient's norm is {norm}"
-    clip = f"clip (now {settings.clip:g})" if settings.clip else "clip (now off)"
+    clip = f"grad_clip (now {config.grad_clip:g})" if config.grad_clip else "grad_clip (now off)"
     return (
         f"{what} at {group.place}; the weights are those before it; "
-        f"try a lower lr (now {settings.lr:g}) or {clip}"
+        f"try a lower lr (now {config.lr:g}) or {clip}"
     )

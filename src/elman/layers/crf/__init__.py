@@ -15,24 +15,20 @@ from elman.errors import ModelError
 from elman.layers.crf.chain import (
     FORBIDDEN,
     Chain,
+    Paths,
+    add_boundary,
+    best_paths,
     frame,
-    framed,
+    gumbel,
     path_scores,
     require_paths,
     require_spans,
     square,
-    unframed,
+    strip_boundary,
+    trace,
     where_possible,
 )
-from elman.layers.crf.messages import (
-    largest,
-    log_partition,
-    messages,
-    posterior,
-    previous,
-    total_of,
-)
-from elman.layers.crf.search import Paths, best_paths, gumbel, trace
+from elman.layers.crf.forward_backward import largest, log_partition, messages, posterior, previous, total_of
 from elman.shapes import Bool, Float, Int, Tensor
 
 __all__ = ["CRF", "Constraints", "Paths"]
@@ -68,48 +64,34 @@ class CRF(nn.Module):
             yes = torch.ones(tags, dtype=torch.bool)
             allowed = Constraints(yes, yes.expand(tags, tags), yes)
         elif allowed.begin.shape != (tags,):
-            raise ModelError(
-                f"the constraints are for {len(allowed.begin)} tags, the CRF is for {tags}"
-            )
+            raise ModelError(f"the constraints are for {len(allowed.begin)} tags, the CRF is for {tags}")
         self.register_buffer("allowed", square(allowed.step, allowed.begin, allowed.end, stay=1))
 
     def log_likelihood(
-        self,
-        scores: Float[Tensor, "B T Y"],
-        tags: Int[Tensor, "B T"],
-        mask: Bool[Tensor, "B T"],
+        self, scores: Float[Tensor, "B T Y"], tags: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"]
     ) -> Float[Tensor, " B"]:
         """log p(tags | x) without constraints: finite whatever the tags, the quantity to train with."""
         chain = frame(scores, mask, self._moves())
-        path = framed(tags[..., None], mask, len(self.begin))
-        found = path_scores(chain, path)[:, 0] - log_partition(chain)
-        return found.to(chain.xs.dtype)
+        path = add_boundary(tags[..., None], mask, len(self.begin))
+        return (path_scores(chain, path)[:, 0] - log_partition(chain)).to(chain.xs.dtype)
 
     def log_probability(
-        self,
-        scores: Float[Tensor, "B T Y"],
-        tags: Int[Tensor, "B T"],
-        mask: Bool[Tensor, "B T"],
+        self, scores: Float[Tensor, "B T Y"], tags: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"]
     ) -> Float[Tensor, " B"]:
         """log p(tags | x, allowed); -inf where the tags break the constraints."""
-        chain = self._allowed(scores, mask)
-        score = path_scores(chain, framed(tags[..., None], mask, len(self.begin)))[:, 0]
-        found = where_possible(score, score - log_partition(chain))
-        return found.to(chain.xs.dtype)
+        chain = self._constrain(scores, mask)
+        score = path_scores(chain, add_boundary(tags[..., None], mask, len(self.begin)))[:, 0]
+        return where_possible(score, score - log_partition(chain)).to(chain.xs.dtype)
 
-    def log_partition(
-        self, scores: Float[Tensor, "B T Y"], mask: Bool[Tensor, "B T"]
-    ) -> Float[Tensor, " B"]:
+    def log_partition(self, scores: Float[Tensor, "B T Y"], mask: Bool[Tensor, "B T"]) -> Float[Tensor, " B"]:
         """log Z = log Σ exp(score) over all allowed paths; -inf where there is none."""
-        chain = self._allowed(scores, mask)
+        chain = self._constrain(scores, mask)
         found = log_partition(chain)
         return where_possible(found, found).to(chain.xs.dtype)
 
-    def marginals(
-        self, scores: Float[Tensor, "B T Y"], mask: Bool[Tensor, "B T"]
-    ) -> Float[Tensor, "B T Y"]:
+    def marginals(self, scores: Float[Tensor, "B T Y"], mask: Bool[Tensor, "B T"]) -> Float[Tensor, "B T Y"]:
         """p(y_i | x, allowed) at each position; zero in the padding."""
-        chain = self._allowed(scores, mask)
+        chain = self._constrain(scores, mask)
         alphas = messages(chain)
         require_paths(total_of(alphas), mask)
         return posterior(alphas, chain.moves)[0][:, :-1, :-1]
@@ -128,8 +110,8 @@ class CRF(nn.Module):
         """
         row, start, stop = spans.unbind(1)
         require_spans(spans, mask)
-        chain = self._allowed(scores, mask)
-        path = framed(tags[..., None], mask, len(self.begin))
+        chain = self._constrain(scores, mask)
+        path = add_boundary(tags[..., None], mask, len(self.begin))
         alphas, back = messages(chain), messages(chain, reverse=True)
         require_paths(total_of(alphas), mask)
         alone = (alphas + back - chain.xs).log_softmax(2).gather(2, path)[..., 0]
@@ -143,11 +125,11 @@ class CRF(nn.Module):
     @torch.no_grad()
     def viterbi(self, scores: Float[Tensor, "B T Y"], mask: Bool[Tensor, "B T"]) -> Paths:
         """The best allowed path of each row."""
-        chain = self._allowed(scores, mask)
+        chain = self._constrain(scores, mask)
         path = trace(messages(chain, largest), chain.moves)
         score = path_scores(chain, path[..., None])[:, 0]
         require_paths(score, mask)
-        return Paths(unframed(path, mask), score.to(chain.xs.dtype))
+        return Paths(strip_boundary(path, mask), score.to(chain.xs.dtype))
 
     @torch.no_grad()
     def n_best(self, scores: Float[Tensor, "B T Y"], mask: Bool[Tensor, "B T"], n: int) -> Paths:
@@ -157,14 +139,14 @@ class CRF(nn.Module):
         """
         if n < 1:
             raise ModelError(f"n_best gives one path or more, not {n}")
-        chain = self._allowed(scores, mask)
+        chain = self._constrain(scores, mask)
         paths, there = best_paths(chain, n)
         score = path_scores(chain, paths).masked_fill(~there, FORBIDDEN)
         score, order = score.sort(1, descending=True)
         require_paths(score[:, 0], mask)
         tags = paths.transpose(1, 2).take_along_dim(order[..., None], 1)
         real = (score > FORBIDDEN / 2)[..., None] & mask[:, None]
-        return Paths(unframed(tags, real), where_possible(score, score).to(chain.xs.dtype))
+        return Paths(strip_boundary(tags, real), where_possible(score, score).to(chain.xs.dtype))
 
     @torch.no_grad()
     def sample(
@@ -175,16 +157,16 @@ class CRF(nn.Module):
         generator: torch.Generator | None = None,
     ) -> Int[Tensor, "B K T"]:
         """``count`` paths of each row, drawn from p(y | x, allowed); zero in the padding."""
-        chain = self._allowed(scores, mask)
+        chain = self._constrain(scores, mask)
         alphas = messages(chain)
         require_paths(total_of(alphas), mask)
         alphas = alphas.repeat_interleave(count, 0)
         paths = trace(alphas + gumbel(alphas, generator), chain.moves)
-        return unframed(paths.view(len(mask), count, paths.shape[1]), mask[:, None])
+        return strip_boundary(paths.view(len(mask), count, paths.shape[1]), mask[:, None])
 
     def _moves(self) -> Tensor:
         return square(self.transitions, self.begin, self.end, stay=0)
 
-    def _allowed(self, scores: Tensor, mask: Tensor) -> Chain:
+    def _constrain(self, scores: Tensor, mask: Tensor) -> Chain:
         moves = self._moves().masked_fill(~self.get_buffer("allowed"), FORBIDDEN)
         return frame(scores, mask, moves)

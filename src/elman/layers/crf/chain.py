@@ -1,4 +1,4 @@
-"""A chain of tags and the score of a path through it.
+"""A chain of tags, the score of a path through it, and single paths: the best, one drawn, the best n.
 
 A chain is framed by one more tag, the boundary, numbered Y: a path leaves it at the first token (begin),
 returns to it after the last (end), and stays there through the padding at no cost. So the first step, the
@@ -7,11 +7,12 @@ last one, the padding and the empty sequence are steps like all others. L = T + 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch.nn.functional import pad
 
+from elman.cells import Cell
 from elman.errors import ModelError
 from elman.shapes import Bool, Float, Int, Tensor
 
@@ -24,6 +25,24 @@ class Chain(NamedTuple):
 
     xs: Tensor
     moves: Tensor
+
+
+class ChainCell(Cell[Any]):
+    """A recursion along a chain, which begins at the boundary."""
+
+    def __init__(self, moves: Tensor) -> None:
+        super().__init__()
+        self.input_size = self.output_size = len(moves)
+        self.moves = moves
+
+    def initial(self, like: Tensor) -> Any:
+        return pad(like.new_ones(len(like), 1), (self.input_size - 1, 0))
+
+    def project(self, x: Tensor) -> Any:
+        return x
+
+    def output(self, state: Any) -> Tensor:
+        return cast(Tensor, state)
 
 
 def square(step: Tensor, begin: Tensor, end: Tensor, stay: float) -> Tensor:
@@ -47,7 +66,7 @@ def frame(scores: Tensor, mask: Tensor, moves: Float[Tensor, "Z Z"]) -> Chain:
     return Chain(xs, moves.to(dtype))
 
 
-def framed(tags: Int[Tensor, "B T K"], mask: Bool[Tensor, "B T"], boundary: int) -> Tensor:
+def add_boundary(tags: Int[Tensor, "B T K"], mask: Bool[Tensor, "B T"], boundary: int) -> Tensor:
     """Paths (B, L, K) as they run through a chain."""
     return pad(tags.masked_fill(~mask[..., None], boundary), (0, 0, 0, 1), value=boundary)
 
@@ -72,7 +91,7 @@ def require_paths(score: Float[Tensor, " B"], mask: Bool[Tensor, "B T"]) -> None
         raise ModelError(f"the constraints allow no sequence of {length} tags")
 
 
-def unframed(paths: Tensor, mask: Tensor) -> Tensor:
+def strip_boundary(paths: Tensor, mask: Tensor) -> Tensor:
     """Paths (…, L) without their last place, the boundary, and with zeros where the mask is false."""
     return paths[..., :-1].masked_fill(~mask, 0)
 
@@ -85,3 +104,56 @@ def require_spans(spans: Int[Tensor, "N 3"], mask: Bool[Tensor, "B T"]) -> None:
         row, start, stop = spans[wrong][0].tolist()
         length = int(mask[row].sum())
         raise ModelError(f"no span [{start}, {stop}) in row {row}, which has {length} tokens")
+
+
+class Paths(NamedTuple):
+    """Tags (B, T) or (B, K, T), zero in the padding, and the score of each path, (B,) or (B, K)."""
+
+    tags: Tensor
+    scores: Tensor
+
+
+def trace(alphas: Float[Tensor, "B L Z"], moves: Float[Tensor, "Z Z"]) -> Int[Tensor, "B L"]:
+    """From the boundary at the end back to the first place: y_{i-1} = argmax_y α_{i-1}(y) + moves(y, y_i).
+
+    With the messages of ``largest`` this is the best path (Viterbi). With those of ``log_sum`` and Gumbel noise
+    on each it is a path drawn from all: the largest of a + noise is distributed as softmax(a).
+    """
+    into = moves.T.contiguous()
+    tag = torch.full((len(alphas),), len(moves) - 1, device=alphas.device)
+    path = [tag]
+    for alpha in reversed(alphas[:, :-1].unbind(1)):
+        tag = (alpha + into.index_select(0, tag)).argmax(1)
+        path.append(tag)
+    return torch.stack(path[::-1], 1)
+
+
+def gumbel(like: Tensor, generator: torch.Generator | None) -> Tensor:
+    """Noise -log(-log u), shaped like ``like``."""
+    waiting = torch.empty_like(like).exponential_(generator=generator)
+    # A draw of zero would be infinite noise, enough to lift what is forbidden.
+    return -waiting.clamp(min=torch.finfo(like.dtype).tiny).log()
+
+
+def best_paths(chain: Chain, n: int) -> tuple[Int[Tensor, "B L K"], Bool[Tensor, "B K"]]:
+    """The n best paths by keeping the n best ways to each tag (list Viterbi), and which of them there are.
+
+    A way is numbered rank · Z + tag. Where there are fewer than n paths, anything fills the places.
+    """
+    rows, _, size = chain.xs.shape
+    best = chain.xs.new_full((rows, n, size), FORBIDDEN)
+    best[:, 0, -1] = 0
+    sources = []
+    for x in chain.xs.unbind(1):
+        best = best - best.amax((1, 2), keepdim=True)
+        ways = (best[..., None] + chain.moves).flatten(1, 2)
+        best, source = ways.topk(n, dim=1)
+        best = best + x[:, None]
+        sources.append(source.flatten(1))
+    there = best[:, :, -1] > FORBIDDEN / 2
+    way = torch.arange(n, device=best.device).expand(rows, n) * size + size - 1
+    path = [way]
+    for source in reversed(sources[1:]):
+        way = source.gather(1, way)
+        path.append(way)
+    return torch.stack(path[::-1], 1) % size, there

@@ -1,0 +1,51 @@
+"""Files that are written whole or not at all, and survive a crash once they are there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Put content at ``path``: a reader sees the old file or the new one, never a part."""
+    with open_atomically(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def open_atomically(path: Path, temporary: Path | None = None) -> Iterator[BinaryIO]:
+    """A file to write, which becomes ``path`` at the end, or vanishes where an error ends the writing."""
+    temporary = temporary or temporary_path(path)
+    try:
+        with open(temporary, "wb") as file:
+            yield file
+            sync(file)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def temporary_path(path: Path) -> Path:
+    """Where a file is written before it is renamed."""
+    # One name, not one a process: what a killed run left is overwritten by the next.
+    return path.with_name(path.name + ".tmp")
+
+
+def sync(file: IO[bytes]) -> None:
+    """Bring what was written to the disk itself, so that no crash leaves a name without its content."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name != "posix":  # elsewhere a folder cannot be opened
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

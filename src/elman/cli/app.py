@@ -1,0 +1,80 @@
+"""All verbs together, and what becomes of an error."""
+
+from __future__ import annotations
+
+import warnings
+
+import click
+
+from elman import __version__
+from elman.cli.average import average
+from elman.cli.bench import bench
+from elman.cli.compare import compare
+from elman.cli.complete import complete
+from elman.cli.demo import demo
+from elman.cli.evaluate import evaluate
+from elman.cli.generate import generate
+from elman.cli.inspect import inspect
+from elman.cli.predict import predict
+from elman.cli.score import score
+from elman.cli.shell_completion import OrderedGroup, print_completion
+from elman.cli.terminal import INTERRUPTED, say
+from elman.cli.train import train
+from elman.cli.translate import translate
+from elman.errors import ElmanError
+
+
+@click.group(
+    cls=OrderedGroup,
+    invoke_without_command=True,
+    subcommand_metavar="VERB ...",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="elman")
+@click.option(
+    "--completion",
+    type=click.Choice(["bash", "zsh", "fish"]),
+    expose_value=False,
+    is_eager=True,
+    callback=print_completion,
+    help="Print the completion script of this shell.",
+)
+@click.pass_context
+def elman(context: click.Context) -> None:
+    """Recurrent neural networks on text.
+
+    \b
+    Examples:
+      elman demo                                                  trains a model in less than two minutes
+      elman train classifier --train mails.tsv --out models/mails
+      elman predict models/mails new.txt
+      elman VERB --help                                           each has examples
+      eval "$(elman --completion bash)"                           Tab completes (a line for ~/.bashrc)
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+VERBS = (demo, train, evaluate, predict, translate, generate, complete, score, inspect, average, compare, bench)
+for verb in VERBS:
+    elman.add_command(verb)
+
+
+def call() -> int:
+    """Do what was typed: the exit code. A warning is a line, without the place in the code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *place, **more: click.echo(message, err=True)
+        try:
+            return elman(standalone_mode=False) or 0  # click returns what a verb exits with
+        except click.exceptions.Abort:
+            say("stopped")
+            return INTERRUPTED
+        except click.ClickException as error:
+            error.show()
+            return error.exit_code
+        except ElmanError as error:
+            say(f"elman: {error}")
+        except OSError as error:  # a folder that cannot be written, a disk that is full
+            where = f"{error.filename}: " if error.filename else ""
+            say(f"elman: {where}{error.strerror or error}")
+        return 1

@@ -1,0 +1,120 @@
+"""The loop of beam search.
+
+The device computes the best continuations of each hypothesis; the books are kept in float64 on the CPU,
+which has to decide in any case what to compute next. So every device searches alike, it is waited for
+once a step, and what has left the beam is never computed again. The books are arrays of numpy, whose calls
+cost a fraction of torch's on a handful of numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, NamedTuple
+
+import numpy as np
+import torch
+
+from elman.decoding.constraints import constrain
+from elman.decoding.hypotheses import BeamLayer, BeamState, Bools, Floats, Ints
+from elman.decoding.interfaces import Constraint, History, Step, Stop
+from elman.decoding.stable_topk import stable_topk
+from elman.shapes import Int, Tensor
+from elman.state import S, pick
+
+
+@dataclass(frozen=True)
+class Frontier(Generic[S]):
+    """The hypotheses that go on, N in all, in order of sentence and then of score."""
+
+    state: S
+    token: Int[Tensor, " N"]  # what the step reads next
+    node: Ints  # their numbers in the last layer
+    sentence: Ints
+    score: Floats
+    history: Ints  # (N, t) what each has written
+
+
+class Advance(NamedTuple):
+    """One step of the search: what was offered, in order of score, and what was kept of it."""
+
+    layer: BeamLayer
+    offered: Floats  # (B, C) scores, -inf where there is nothing
+    width: Ints  # (B,) the places that there were
+    closed: dict[int, str]  # why the search of a sentence ended here
+
+
+@dataclass(frozen=True)
+class BeamSearch(Generic[S]):
+    """How hypotheses are continued and when they end."""
+
+    step: Step[S]
+    stop: Stop
+    limit: int
+    constraints: Sequence[Constraint]
+    log_factor: float
+
+    def run(self, state: S, start: Int[Tensor, " B"], beams: BeamState) -> Iterator[Advance]:
+        """Step by step until no sentence has anything left to search."""
+        rows = np.arange(len(start))
+        front = Frontier(state, start, rows, rows, np.zeros(len(rows)), np.zeros((len(rows), 0), np.int64))
+        for length in range(1, self.limit + 1):
+            if not len(front.node):
+                return
+            width = beams.width.copy()
+            state, values, tokens = self._continue(front, beams.most)
+            offered, sentence, row, column = select(front, values, width, self.log_factor)
+            token = tokens[row, column]
+            history = np.concatenate([front.history[row], token[:, None]], 1)
+            log_prob = values[row, column]
+            score, ended = front.score[row] + log_prob, self._find_ended(sentence, history, length)
+            layer = BeamLayer(sentence, front.node[row], token, log_prob, score, ended)
+            closed = beams.enter(layer, length)
+            live = (~ended & beams.open[sentence]).nonzero()[0]
+            state = pick(state, torch.from_numpy(row[live]).to(start.device))
+            read = torch.from_numpy(token[live]).to(start.device)
+            front = Frontier(state, read, live, sentence[live], score[live], history[live])
+            yield Advance(layer, offered, width, closed)
+
+    @torch.no_grad()
+    def _continue(self, front: Frontier[S], count: int) -> tuple[S, Floats, Ints]:
+        """The new state; the best continuations of each hypothesis: log-probabilities and tokens, (N, k)."""
+        state, logits = self.step(front.state, front.token)
+        dtype = torch.float64 if logits.dtype == torch.float64 else torch.float32
+        log_probs = logits.log_softmax(-1, dtype=dtype)
+        if self.constraints:
+            place = log_probs.device
+            written = History(
+                torch.from_numpy(front.history).to(place), torch.from_numpy(front.sentence).to(place)
+            )
+            log_probs = constrain(self.constraints, written, log_probs)
+        values, tokens = stable_topk(log_probs, count)
+        return state, values.cpu().numpy().astype(np.float64), tokens.cpu().numpy()
+
+    def _find_ended(self, sentence: Ints, history: Ints, length: int) -> Bools:
+        if length == self.limit:
+            return np.ones(len(sentence), np.bool_)
+        return self.stop(History(torch.from_numpy(history), torch.from_numpy(sentence))).numpy()
+
+
+def select(
+    front: Frontier[S], values: Floats, width: Ints, log_factor: float
+) -> tuple[Floats, Ints, Ints, Ints]:
+    """All scores of each sentence in order; sentence, row and column of the continuations that are kept.
+
+    Of equal scores the earlier hypothesis comes first, then the lower token.
+    """
+    sentence, count = front.sentence, values.shape[1]
+    first = np.searchsorted(sentence, np.arange(len(width)))
+    slot = np.arange(len(sentence)) - first[sentence]
+    grid = np.full((len(width), slot.max() + 1, count), -np.inf)
+    grid[sentence, slot] = front.score[:, None] + values
+    grid = grid.reshape(len(width), -1)
+    place = np.argsort(-grid, axis=1, kind="stable")
+    offered = np.take_along_axis(grid, place, 1)
+    rank = np.arange(grid.shape[1])
+    near = (offered >= offered[:, :1] - log_factor) | (rank == 0)
+    kept = near & (rank < width[:, None]) & (offered > -np.inf)
+    owner, rank = kept.nonzero()
+    place = place[owner, rank]
+    return offered, owner, first[owner] + place // count, place % count

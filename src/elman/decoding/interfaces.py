@@ -1,0 +1,47 @@
+"""The kinds of functions that decoding is made of.
+
+A step reads a token and says what may follow; a policy chooses what does follow; a constraint forbids
+some of it; a stop says which rows have ended. Each is a plain function or a small frozen dataclass.
+
+The state that a step takes and returns holds what changes, one row for each sequence: a beam copies and drops
+rows of it at every step. What never changes (the states of an encoder) stays with the step itself; a leaf
+(B,) of the state says which row of it each sequence belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, NotRequired, TypedDict
+
+from torch import Tensor
+
+from elman.state import S
+
+PADDING = 0
+"""What finished rows hold and are fed: the id of padding in every vocabulary."""
+
+
+class History(NamedTuple):
+    """What has been written so far, without the first input."""
+
+    tokens: Tensor  # (B, t)
+    sentence: Tensor  # (B,) the row of the original batch that each continues: beams come and go
+
+
+Step = Callable[[S, Tensor], tuple[S, Tensor]]
+"""One step of a decoder: state, tokens (B,) -> state, logits (B, V)."""
+Policy = Callable[[int, Tensor], Tensor]
+"""Which token is written: position, logits (B, V) -> tokens (B,)."""
+Constraint = Callable[[History, Tensor], Tensor]
+"""What may be written: logits (B, V) -> logits, -inf where forbidden."""
+Stop = Callable[[History], Tensor]
+"""Where to end: (B,), true where the last token written is the end."""
+
+
+class Limits(TypedDict):
+    """How every search and rollout begins and ends, and what it may not write."""
+
+    start: Tensor  # (B,) what the first step reads
+    stop: Stop
+    limit: int  # the most tokens
+    constraints: NotRequired[Sequence[Constraint]]

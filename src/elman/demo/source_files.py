@@ -1,0 +1,68 @@
+"""Python files that are there wherever Elman runs: the standard library's, NumPy's and PyTorch's."""
+
+from __future__ import annotations
+
+import sysconfig
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+# Of other packages, or not written to be read by many.
+_PASSED_OVER = {"site-packages", "dist-packages", "test", "tests", "testing", "idlelib", "lib2to3"}
+
+
+class SourceFile(NamedTuple):
+    """A file of a package: a name that is the same on every machine, and what it holds."""
+
+    name: str
+    text: str
+
+
+def source_files(packages: Sequence[str], *, inner: bool = False) -> Iterator[SourceFile]:
+    """The Python files of some packages, those of their inner workings only if wanted.
+
+    "" is the standard library.
+    """
+    for package in packages:
+        for root in _folders(package):
+            for path in sorted(root.rglob("*.py")):
+                name = path.relative_to(root)
+                passed = _PASSED_OVER.intersection(name.parts)
+                if not passed and (inner or not any(map(_private, name.parts[:-1]))):
+                    text = path.read_text(encoding="utf-8", errors="replace")
+                    yield SourceFile(f"{package or 'python'}/{name.as_posix()}", text)
+
+
+def _private(folder: str) -> bool:
+    """Whether a folder holds inner workings; NumPy keeps what it shows to all in ``_core``."""
+    return folder.startswith("_") and folder != "_core"
+
+
+def _folders(package: str) -> list[Path]:
+    """Where a package lies, found without importing it."""
+    if not package:
+        return [Path(sysconfig.get_path("stdlib"))]
+    spec = find_spec(package)
+    return [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+
+
+class DataSplit(NamedTuple):
+    """What to learn from, what to choose the best weights by, what to judge by at the end."""
+
+    train: list[str]
+    valid: list[str]
+    test: list[str]
+
+
+def split_by_hash(keys: Sequence[str], share: int = 20) -> DataSplit:
+    """Keys divided by what they are, not by their order: one of ``share`` each is held out twice.
+
+    A key has the same part on every machine, whatever others there are.
+    """
+    parts = DataSplit([], [], [])
+    for key in keys:
+        place = crc32(key.encode()) % share
+        (parts.test if place == 0 else parts.valid if place == 1 else parts.train).append(key)
+    return parts

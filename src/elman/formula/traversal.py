@@ -1,0 +1,39 @@
+"""Walking over traced values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from elman.formula.operation import OPS
+from elman.formula.symbols import Node, operate
+
+
+def topological(outputs: Iterable[Node]) -> list[Node]:
+    """Every node the outputs are made of, operands first."""
+    order: dict[Node, None] = {}
+
+    def visit(a: Node) -> None:
+        if a not in order:
+            for operand in a.operands:
+                visit(operand)
+            order[a] = None
+
+    for output in outputs:
+        visit(output)
+    return list(order)
+
+
+def substitute(a: Node, inputs: Mapping[Node, Node]) -> Node:
+    """The same value of other inputs."""
+    made: dict[Node, Node] = {}
+    for b in topological([a]):
+        operands = [made[o] for o in b.operands]
+        made[b] = operate(b.op, *operands) if operands else inputs.get(b, b)
+    return made[a]
+
+
+def is_uniform(a: Node) -> bool:
+    """Is it the same at every unit?"""
+    if a.op in ("input", "constant"):
+        return a.op == "constant"
+    return OPS[a.op].has("reduction") or all(is_uniform(o) for o in a.operands)

@@ -1,0 +1,151 @@
+"""Text written by a language model: by sampling, greedily, or by beam search."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import torch
+
+from elman.decoding import Beam, BeamEvent, Greedy, Hypothesis, Policy, rollout, unroll
+from elman.decoding.interfaces import Limits
+from elman.errors import ConfigError
+from elman.generation.adapted_lm import adapt
+from elman.generation.cache import Cache
+from elman.generation.cursor import Prompt, decode_continuation, hold_back, prepare_prompt, truncate_at_stop
+from elman.generation.dynamic_eval import DynamicEval
+from elman.generation.generation_config import DecodingStrategy, GenerationConfig, Sampling
+from elman.generation.predictor import Predictor
+from elman.state import eval_mode, repeat
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Generation:
+    """A text that was written; ``str`` of it is the text."""
+
+    prompt: str
+    continuation: str
+    log_probs: list[float]  # of the model, one for each token after the prompt, the end's included
+    score: float  # what a beam ranks by; otherwise the sum of log_probs
+    ended: bool  # by itself: not at a limit nor at a string where it was to stop
+
+    @property
+    def text(self) -> str:
+        """The prompt and what follows it."""
+        return self.prompt + self.continuation
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def generate(
+    lm: Predictor,
+    prompt: str = "",
+    strategy: DecodingStrategy | None = None,
+    *,
+    n: int = 1,
+    max_tokens: int | None = None,
+    config: GenerationConfig | None = None,
+    cache: Cache | None = None,
+    dynamic: DynamicEval | None = None,
+) -> list[Generation]:
+    """``n`` texts that begin with the prompt: samples (the default), the greedy one, or the n best of a beam.
+
+    Where the prompt ends inside a word or a subword, that is completed first; a word that no known one begins
+    with is read as it stands. ``max_tokens`` is the one of the config, by name.
+    """
+    strategy, config = strategy or Sampling(), _resolve(config, max_tokens)
+    if n < 1 or (isinstance(strategy, Greedy) and n > 1):
+        raise ConfigError(f"n is {n}; it must be at least 1, and there is but one greedy text")
+    lm = adapt(lm, prompt, config.max_tokens, cache=cache, dynamic=dynamic)
+    read = prepare_prompt(lm, prompt)
+    if isinstance(strategy, Beam):
+        beam = strategy if n == 1 else replace(strategy, n_best=n)
+        with torch.no_grad(), eval_mode(lm.net) as net:
+            [best] = beam(net.step, read.cursor.state, **_limits(lm, read, config))
+        return [_generation(lm, read, config, hypothesis) for hypothesis in best]
+    with torch.no_grad(), eval_mode(lm.net) as net:
+        state, limits = repeat(read.cursor.state, n), _limits(lm, read, config, n)
+        written = rollout(net.step, state, _policy(strategy), **limits)
+    rows = zip(written.tokens, written.log_probs, written.mask, strict=True)
+    plain = [(ids[mask].tolist(), log_probs[mask].tolist()) for ids, log_probs, mask in rows]
+    return [_generation(lm, read, config, Hypothesis(ids, values, sum(values))) for ids, values in plain]
+
+
+def generate_iter(
+    lm: Predictor,
+    prompt: str = "",
+    strategy: Sampling | Greedy | None = None,
+    *,
+    max_tokens: int | None = None,
+    config: GenerationConfig | None = None,
+    cache: Cache | None = None,
+    dynamic: DynamicEval | None = None,
+) -> Iterator[str]:
+    """One continuation of the prompt, piece by piece as it comes."""
+    config, policy = _resolve(config, max_tokens), _policy(strategy or Sampling())
+    lm = adapt(lm, prompt, config.max_tokens, cache=cache, dynamic=dynamic)
+    read, ids, said = prepare_prompt(lm, prompt), list[int](), ""
+    turns = unroll(lm.net.step, read.cursor.state, policy, **_limits(lm, read, config))
+    for turn in _iterate_in_eval_mode(lm, turns):
+        if not bool(turn.mask.any()):
+            break
+        ids += turn.tokens.tolist()
+        text = truncate_at_stop(decode_continuation(lm, read, ids), config.stop)
+        certain = hold_back(text, config.stop)
+        yield certain[len(said) :]
+        said = max(said, certain, key=len)
+    yield truncate_at_stop(decode_continuation(lm, read, ids), config.stop)[len(said) :]
+
+
+def trace_beam(
+    lm: Predictor, prompt: str, beam: Beam, *, config: GenerationConfig | None = None
+) -> Generator[tuple[BeamEvent, list[str]], None, list[Generation]]:
+    """A beam search step by step, with the text of each hypothesis; it returns what `generate` does."""
+    config, read = config or GenerationConfig(), prepare_prompt(lm, prompt)
+    events = beam.trace(lm.net.step, read.cursor.state, **_limits(lm, read, config))
+    while True:
+        try:
+            with torch.no_grad(), eval_mode(lm.net):
+                event = next(events)
+        except StopIteration as over:
+            return [_generation(lm, read, config, hypothesis) for hypothesis in over.value[0]]
+        yield event, [prompt + decode_continuation(lm, read, one.tokens) for one in event.kept]
+
+
+def _iterate_in_eval_mode(lm: Predictor, items: Iterator[T]) -> Iterator[T]:
+    """The same items, each computed without dropout and gradients; between them everything is as it was."""
+    while True:
+        with torch.no_grad(), eval_mode(lm.net):
+            try:
+                item = next(items)
+            except StopIteration:
+                return
+        yield item
+
+
+def _resolve(config: GenerationConfig | None, max_tokens: int | None) -> GenerationConfig:
+    config = config or GenerationConfig()
+    return config if max_tokens is None else replace(config, max_tokens=max_tokens)
+
+
+def _policy(strategy: Sampling | Greedy) -> Policy:
+    return strategy.policy() if isinstance(strategy, Sampling) else strategy
+
+
+def _limits(lm: Predictor, read: Prompt, config: GenerationConfig, rows: int = 1) -> Limits:
+    return {
+        "start": read.cursor.token.repeat(rows),
+        "stop": config.stopping(lm, read),
+        "limit": config.max_tokens,
+        "constraints": config.constraints(lm, read),
+    }
+
+
+def _generation(lm: Predictor, read: Prompt, config: GenerationConfig, written: Hypothesis) -> Generation:
+    ids, log_probs, score = written
+    text = truncate_at_stop(decode_continuation(lm, read, ids), config.stop)
+    return Generation(read.text, text, log_probs, score, ids[-1] == lm.end)

@@ -1,0 +1,168 @@
+"""Reading text as it comes, in constant time and memory a token, whatever came before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+
+from elman.decoding import Policy
+from elman.decoding.stable_topk import stable_topk
+from elman.errors import ModelError, check_option
+from elman.generation.cursor import Cursor, next_log_probs, start_cursor, writable_log_probs
+from elman.generation.generation_config import Sampling
+from elman.generation.incremental import Pending, encode_chunk, flush
+from elman.generation.partial_prefix import partial_prefix
+from elman.generation.predictor import Predictor
+from elman.generation.prefix_search import Continuation, next_tokens
+from elman.generation.token_bytes import decode_partial, display_token, token_bytes
+from elman.state import State, eval_mode, from_bytes, leaves, map_state, to_bytes
+
+_CHUNK = 256  # tokens read at once, so that a long piece needs no more memory than a short one
+
+
+class NextToken(NamedTuple):
+    """What may follow: a token, or the rest of one whose beginning is pending."""
+
+    text: str
+    probability: float
+    id: int
+
+
+class TextStream:
+    """A text that goes on. Its last token is pending as long as it may become another.
+
+    A word tokenizer cannot know whether "upo" is a word; a blank says so. However a text is cut into pieces,
+    the same tokens are read, and their probabilities are those of the whole text.
+    """
+
+    def __init__(self, lm: Predictor) -> None:
+        self.lm = lm
+        self.log_probability = 0.0  # of all that was read; what is pending does not count yet
+        self.tokens = 0  # that were read
+        self._cursor = start_cursor(lm)
+        self._pending = Pending()
+
+    def feed(self, text: str) -> None:
+        r"""Read on; ``\n`` ends a line as in a corpus."""
+        first, *lines = text.split("\n")
+        self._feed_chunk(first)
+        for line in lines:
+            self.end()
+            self._feed_chunk(line)
+
+    def end(self) -> None:
+        """Read what is pending and the end of the line."""
+        self._read([*flush(self.lm.tokenizer, self._pending), self.lm.end])
+
+    @property
+    def pending(self) -> str:
+        """The end of what was fed, which may still become another token."""
+        return self._pending.text
+
+    def next(self, k: int = 5) -> list[NextToken]:
+        """The k likeliest continuations, among all that can be written.
+
+        With text pending, each is the rest of a token that writes it; where a token may end just there,
+        that is "" for words, and for subwords what comes after.
+        """
+        check_option("k", k, k >= 1, "at least 1")
+        if not self._unread():
+            _, log_probs = next_log_probs(self.lm, self._cursor)
+            values, ids = (row[0].tolist() for row in stable_topk(log_probs.exp(), k))
+            pairs = zip(values, ids, strict=True)
+            return [NextToken(display_token(self.lm.tokenizer, i), p, i) for p, i in pairs if p > 0]
+        found: dict[str, NextToken] = {}
+        for text, probability, ids in self._choices():
+            before = found.get(text, NextToken(text, 0.0, ids[-1]))
+            found[text] = before._replace(probability=before.probability + probability)
+        return sorted(found.values(), key=lambda one: (-one.probability, one.id))[:k]
+
+    def sample(self, policy: Policy | None = None) -> str:
+        """Draw a continuation as in `next`, read it, and return its text; "" at the end of a line.
+
+        Drawn unless the policy is another; of bytes, as many as make a character. What was drawn is certain:
+        it does not become part of a longer token.
+        """
+        policy = policy or Sampling().policy()
+        drawn = b""
+        while True:
+            choice = self._draw_pending(policy) if self._unread() else self._draw(policy)
+            drawn += token_bytes(self.lm.tokenizer)[choice.ids[-1]]
+            if self.lm.tokenizer.level != "byte" or choice.ids[-1] == self.lm.end:
+                return choice.text
+            text, whole = decode_partial(drawn)
+            if whole:
+                return text
+
+    def _draw_pending(self, policy: Policy) -> Continuation:
+        choices = self._choices()
+        weights = torch.tensor([[one.probability for one in choices]], dtype=torch.float64)
+        choice = choices[int(policy(0, weights.log()))]
+        self._read(choice.ids)
+        return choice
+
+    def _draw(self, policy: Policy) -> Continuation:
+        with torch.no_grad(), eval_mode(self.lm.net) as net:
+            state, logits = net.step(*self._cursor)
+            token = policy(0, writable_log_probs(self.lm, logits))
+            chance = float(logits.log_softmax(-1)[0, token])
+        self._cursor = Cursor(state, token)
+        self.log_probability += chance
+        self.tokens += 1
+        i = int(token)
+        text = "" if i == self.lm.end else display_token(self.lm.tokenizer, i)
+        return Continuation(text, math.exp(chance), [i])
+
+    def to_bytes(self) -> bytes:
+        """All of it, in some kilobytes; `from_bytes` goes on in another process."""
+        text = self._pending.text.encode("utf-8", "surrogatepass")
+        pending, read = torch.tensor(list(text), dtype=torch.uint8), torch.tensor([self._pending.read])
+        sums = torch.tensor([self.log_probability, self.tokens], dtype=torch.float64)
+        state, token = self._cursor
+        return to_bytes(State(net=state, token=token, pending=pending, read=read, sums=sums))
+
+    @classmethod
+    def from_bytes(cls, lm: Predictor, data: bytes) -> TextStream:
+        """The stream that `to_bytes` wrote, with the model that it was of."""
+        stream, stored = cls(lm), from_bytes(data)
+        fresh = stream._cursor
+        if getattr(stored, "names", ()) != ("net", "token", "pending", "read", "sums"):
+            raise ModelError("these bytes are not those of a stream")
+        if _shapes(stored.net) != _shapes(fresh.state):
+            raise ModelError("these bytes are of a stream of another model")
+        state = map_state(lambda new, old: old.to(new), fresh.state, stored.net)
+        stream._cursor = Cursor(state, stored.token.to(fresh.token))
+        text = bytes(stored.pending.tolist()).decode("utf-8", "surrogatepass")
+        stream._pending = Pending(text, int(stored.read))
+        stream.log_probability, stream.tokens = float(stored.sums[0]), int(stored.sums[1])
+        return stream
+
+    def _feed_chunk(self, piece: str) -> None:
+        ids, pending = encode_chunk(self.lm.tokenizer, self._pending, piece)
+        self._read(ids)
+        self._pending = pending
+
+    def _read(self, ids: Sequence[int]) -> None:
+        """Read ids in the place of what is pending."""
+        self._pending = Pending()
+        for first in range(0, len(ids), _CHUNK):
+            some = torch.tensor([ids[first : first + _CHUNK]], device=self._cursor.token.device)
+            inputs = torch.cat([self._cursor.token[None], some[:, :-1]], 1)
+            with torch.no_grad(), eval_mode(self.lm.net) as net:
+                state, hs = net.read(self._cursor.state, inputs)
+                self.log_probability -= float(net.output.nll(hs, some).double().sum())
+            self._cursor = Cursor(state, some[:, -1])
+        self.tokens += len(ids)
+
+    def _unread(self) -> bool:
+        return partial_prefix(self.lm.tokenizer, self._pending).next_ids(()) is not None
+
+    def _choices(self) -> list[Continuation]:
+        return next_tokens(self.lm, self._cursor, self._pending)
+
+
+def _shapes(state: object) -> list[tuple[str, torch.Size]]:
+    return [(path, tensor.shape) for path, tensor in leaves(state)]

@@ -1,0 +1,89 @@
+"""Pictures as PNG files; matplotlib (the extra ``plot``) is imported when one is drawn."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elman.errors import ModelError
+from elman.inspect.gradients import Norms
+from elman.inspect.history import TrainingHistory, running_mean
+
+
+def new_figure(
+    columns: int, rows: int = 1, *, width: float = 5.5, height: float = 4.0
+) -> tuple[Any, list[Any]]:
+    """A figure of axes of that size, in rows and columns, drawn without a display."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ModelError("pictures need matplotlib: pip install 'elman[plot]', or ask for no picture") from None
+    fig = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    FigureCanvasAgg(fig)
+    return fig, list(fig.subplots(rows, columns, squeeze=False).flat)
+
+
+def save_figure(fig: Any, path: Path) -> None:
+    """Write a PNG; signs that the font does not have are one warning, not one each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fig.savefig(path, dpi=130)
+    missing = [w for w in caught if "missing from font" in str(w.message)]
+    for warning in caught:
+        if warning not in missing:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    if missing:
+        warnings.warn(f"{path}: boxes stand for signs that the font does not have", stacklevel=3)
+
+
+def plot_gradients(start: Mapping[str, Norms], trained: Mapping[str, Norms], path: Path) -> None:
+    """Two panels of ‖dL/ds_t‖ against the distance from the loss, on a logarithmic scale."""
+    fig, axes = new_figure(2)
+    colours = {name: f"C{i}" for i, name in enumerate(dict.fromkeys((*start, *trained)))}
+    titles = (
+        "Before training, the same recurrent weights\n(orthogonal × 1.6): tanh vanishes, ReLU explodes",
+        "After training on the memory task:\nwhat still reaches the first symbols",
+    )
+    for ax, title, curves in zip(axes, titles, (start, trained), strict=True):
+        for name, norms in curves.items():
+            back = np.arange(len(norms))[::-1]
+            ax.plot(back, norms, label=name, color=colours[name], linewidth=1.8)
+        ax.set(title=title, xlabel="steps back from the loss", ylabel="‖dL/ds‖, mean over the batch")
+        ax.set_yscale("log")
+        ax.set_ylim(bottom=max(ax.get_ylim()[0], 1e-16))
+        ax.grid(alpha=0.3)
+        ax.legend()
+    save_figure(fig, path)
+
+
+def plot_history(
+    history: TrainingHistory, metric: str, path: Path, *, unit: str = "", lost: str = "loss, nats"
+) -> None:
+    """The loss of every update, by its name ``lost``, and its running mean; the scores, in ``unit``."""
+    fig, (loss, score) = new_figure(2)
+    known = ~np.isnan(history.losses)
+    updates, losses = history.updates[known], history.losses[known]
+    width = max(1, len(losses) // 50)
+    loss.plot(updates, losses, color="C0", alpha=0.25, linewidth=0.8, label="each update")
+    loss.plot(
+        updates, running_mean(losses, width), color="C0", linewidth=1.8, label=f"mean of the last {width}"
+    )
+    loss.set(title="Loss in training", xlabel="updates", ylabel=lost)
+    seen = [(e.update, e.scores[metric]) for e in history.evaluations if metric in e.scores]
+    score.plot(*zip(*seen, strict=True) if seen else ((), ()), "o-", color="C1", markersize=4)
+    if (best := history.best) is not None:
+        label = f"best: update {best.update:,}, epoch {best.epoch}"
+        score.axvline(best.update, color="C2", linestyle="--", label=label)
+        score.legend()
+    title = "Score on held-out data" if seen else "Nothing was evaluated"
+    score.set(title=title, xlabel="updates", ylabel=f"{metric}, {unit}" if unit else metric)
+    score.set_xlim(loss.get_xlim())
+    loss.legend()
+    for ax in (loss, score):
+        ax.grid(alpha=0.3)
+    save_figure(fig, path)

@@ -1,0 +1,129 @@
+"""The step of a decoder with attention: said once, for training, search and streaming."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from torch.nn.functional import linear
+
+from elman.cells import Cell, Formulaic, Stacked
+from elman.layers.attention import Attention, Memory
+from elman.layers.decoders.base import DecoderContext, DecoderOutput, Readout, RecurrentDecoder, layers_of
+from elman.layers.decoders.initial_state import DecoderInit
+from elman.layers.encoder import EncoderOutput
+from elman.shapes import Float, Tensor
+from elman.state import State
+
+
+@runtime_checkable
+class StepWeights(Protocol):
+    """The cells of a step and its products with matrices, as they are trained or laid out for search."""
+
+    @property
+    def cells(self) -> Sequence[Cell[Any]]:
+        """One a layer, with masks drawn."""
+
+    def feed(self, o: Tensor) -> Tensor:
+        """What the first layer makes of the output before."""
+
+    def below(self, h: Tensor) -> Tensor:
+        """What the layer that reads the context makes of the layer below, with its bias."""
+
+    def context(self, c: Tensor) -> Tensor:
+        """What the layer that reads the context makes of it."""
+
+    def readout(self, h: Tensor, c: Tensor) -> Tensor:
+        """o = tanh(W [h; c])."""
+
+
+class AttentionDecoder(RecurrentDecoder):
+    """Attention is scored with the layer below ``attention_layer``, which reads what is found."""
+
+    steps_through = True  # given tokens, because cells read what attention found after the step before
+    input_feeding = False  # whether the first layer reads what the softmax read at the step before
+
+    @property
+    def attention_layer(self) -> int:
+        """As many as there are layers where none reads it, and the top one is scored."""
+        return len(self.layers)
+
+    def __init__(
+        self, *stacks: Stacked, initial_state: DecoderInit, attention: Attention, readout: Readout
+    ) -> None:
+        super().__init__(*stacks, initial_state=initial_state)
+        self.attention, self.readout = attention, readout
+        self.output_size = readout.W.out_features
+
+    def look(self, encoded: EncoderOutput) -> Memory:
+        return self.attention.remember(encoded.ys, encoded.mask)
+
+    def step(
+        self, weights: StepWeights, context: DecoderContext, state: State, x: Float[Tensor, "N G"]
+    ) -> tuple[State, Float[Tensor, "N O"], Float[Tensor, "N S"]]:
+        """s_i, o_i and α_i from s_{i-1} and W_x x_i + b."""
+        rows, cells = context.rows_of(state), weights.cells
+        h, new = cells[-1].output(state.cells[-1]), list[Any]()
+        if self.input_feeding:
+            x = x + weights.feed(state.o)
+        for k, cell in enumerate(cells):
+            if k == self.attention_layer:
+                c, alpha = self._attend(h, context, rows)
+                gates = (weights.below(h) if k else x) + weights.context(c)
+                inputs = formula_cell(cell).step_inputs(gates)
+            else:
+                inputs = cell.project(h) if k else formula_cell(cell).step_inputs(x)
+            new.append(cell.step(state.cells[k], inputs))
+            h = cell.output(new[-1])
+        if self.attention_layer == len(cells):
+            c, alpha = self._attend(h, context, rows)
+        o = weights.readout(h, c)
+        fed = {"o": o} if self.input_feeding else {}
+        return state.replace(cells=tuple(new), **fed), o, alpha
+
+    def _attend(self, h: Tensor, context: DecoderContext, rows: Tensor | None) -> tuple[Tensor, Tensor]:
+        c, alpha = self.attention(h[:, None], context.source, rows)
+        return c[:, 0], alpha[:, 0]
+
+    def unroll(self, context: DecoderContext, state: State, xs: Float[Tensor, "B T D"]) -> DecoderOutput:
+        """One step after the other; what is known of all tokens is computed before them."""
+        weights = TrainedWeights(self, layers_of(context.stacks), xs.shape[2])
+        os, alphas = [], []
+        for x in weights.project(xs).unbind(1):
+            state, o, alpha = self.step(weights, context, state, x)
+            os.append(o)
+            alphas.append(alpha)
+        return DecoderOutput(state, torch.stack(os, 1), torch.stack(alphas, 1))
+
+
+class TrainedWeights:
+    """`StepWeights` as they are: W [x; c] = W_x x + W_c c, of which the first is known for all tokens."""
+
+    def __init__(self, decoder: AttentionDecoder, cells: Sequence[Cell[Any]], token_size: int) -> None:
+        self.cells, self.readout = cells, decoder.readout
+        W, self.b = formula_cell(self.cells[0]).affine()
+        self.W, self.W_o = W[:, :token_size], W[:, token_size:]
+        self.reader = self.cells[min(decoder.attention_layer, len(self.cells) - 1)]
+        self.wide = decoder.readout.W.in_features - cells[-1].output_size
+
+    def project(self, xs: Float[Tensor, "B T D"]) -> Float[Tensor, "B T G"]:
+        """W_x x + b of the first layer."""
+        return linear(xs, self.W, self.b)
+
+    def feed(self, o: Tensor) -> Tensor:
+        return linear(o, self.W_o)
+
+    def below(self, h: Tensor) -> Tensor:
+        W, b = formula_cell(self.reader).affine()
+        return linear(h, W[:, : -self.wide], b)
+
+    def context(self, c: Tensor) -> Tensor:
+        return linear(c, formula_cell(self.reader).affine()[0][:, -self.wide :])
+
+
+def formula_cell(cell: Any) -> Formulaic:
+    """The cell of a layer without its dropout."""
+    while not isinstance(cell, Formulaic):
+        cell = cell.cell
+    return cell

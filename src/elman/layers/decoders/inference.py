@@ -1,0 +1,94 @@
+"""A decoder with attention that writes: a token of each sequence at a time, without gradients.
+
+What a step makes of the context is linear in the source, W c_i = Σ_j α_ij W h^e_j, and what it makes of a token
+is known before: both are computed once, however many hypotheses look and write.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch.nn.functional import linear
+
+from elman.cells import Cell, Residual
+from elman.layers.attention import Memory
+from elman.layers.decoders.attention_decoder import AttentionDecoder, formula_cell
+from elman.layers.decoders.base import DecoderContext
+from elman.layers.embedding import Embedding
+from elman.layers.packed_linear import FrozenCell, PackedLinear
+from elman.shapes import Float, Int, Tensor
+from elman.state import State
+
+
+class InferenceDecoder:
+    """`StepWeights` of a decoder that does not change, laid out for its steps."""
+
+    def __init__(self, decoder: AttentionDecoder) -> None:
+        self.decoder = decoder
+        self.cells = [freeze_cell(cell) for cell in decoder.layers]
+        first, top, k = self.cells[0], decoder.readout.W, decoder.attention_layer
+        size = self.cells[-1].output_size
+        self._readout = PackedLinear(top.weight[:, :size].contiguous(), top.bias)
+        if decoder.input_feeding:
+            W, _ = formula_cell(first).affine()
+            self._feed = PackedLinear(W[:, -decoder.output_size :].contiguous())
+        reads, wide = [top.weight], top.in_features - size
+        if k < len(self.cells):
+            W, b = formula_cell(self.cells[k]).affine()
+            reads.append(W)
+            self._below = PackedLinear(W[:, :-wide].contiguous(), b)
+        self.W_c = torch.cat([W[:, -wide:] for W in reads])
+
+    def begin(self, context: DecoderContext) -> DecoderContext:
+        """The same sources as the steps look at them."""
+        memory = cast(Memory, context.source)
+        return context._replace(source=memory._replace(values=linear(memory.values, self.W_c)))
+
+    def step(
+        self, context: DecoderContext, state: State, x: Float[Tensor, "N G"]
+    ) -> tuple[State, Float[Tensor, "N O"], Float[Tensor, "N S"]]:
+        """The new state, o and α from the state and W_x x + b."""
+        return self.decoder.step(self, context, state, x)
+
+    def feed(self, o: Tensor) -> Tensor:
+        return self._feed(o)
+
+    def below(self, h: Tensor) -> Tensor:
+        return self._below(h)
+
+    def context(self, c: Tensor) -> Tensor:
+        return c[:, self.decoder.output_size :]
+
+    def readout(self, h: Tensor, c: Tensor) -> Tensor:
+        return torch.tanh(self._readout(h) + c[:, : self.decoder.output_size])
+
+
+def freeze_cell(cell: Cell[Any]) -> Cell[Any]:
+    """The cell of a layer without its dropout, its matrices laid out once."""
+    if isinstance(cell, Residual):
+        return Residual(freeze_cell(cell.cell))
+    return FrozenCell(formula_cell(cell))
+
+
+class TokenProjections:
+    """W_x x + b of the tokens that a decoder reads; on a CPU each is computed when it is first asked for."""
+
+    def __init__(self, embedding: Embedding, decoder: AttentionDecoder) -> None:
+        W, self.b = formula_cell(decoder.layers[0]).affine()
+        self.embedding, self.W = embedding, W[:, : embedding.output_size].contiguous()
+        self.known = torch.zeros(len(embedding.E.weight), dtype=torch.bool)
+        # Memory that nothing is written to is none.
+        self.rows = W.new_empty(len(self.known) if self.W.device.type == "cpu" else 0, len(W))
+
+    def __call__(self, tokens: Int[Tensor, " N"]) -> Float[Tensor, "N G"]:
+        if not len(self.rows):
+            return self._project(tokens)
+        new = torch.unique(tokens[~self.known[tokens]])
+        if len(new):
+            self.rows[new] = self._project(new).to(self.rows.dtype)
+            self.known[new] = True
+        return self.rows[tokens]
+
+    def _project(self, tokens: Tensor) -> Tensor:
+        return linear(self.embedding(tokens[None])[0], self.W, self.b)

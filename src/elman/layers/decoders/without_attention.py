@@ -1,0 +1,65 @@
+"""Decoders that see a source as one vector, at the beginning or at every step, or write what it says."""
+
+from __future__ import annotations
+
+import torch
+
+from elman.cells import Stacked
+from elman.layers.decoders.base import Decoder, DecoderContext, DecoderOutput, Readout, RecurrentDecoder
+from elman.layers.decoders.initial_state import DecoderInit, Summary
+from elman.layers.encoder import EncoderOutput
+from elman.scan import scan
+from elman.shapes import Float, Tensor
+from elman.state import State
+
+
+class PlainDecoder(RecurrentDecoder):
+    """The source is in the first state alone (Sutskever et al. 2014)."""
+
+    def __init__(self, stack: Stacked, *, initial_state: DecoderInit) -> None:
+        super().__init__(stack, initial_state=initial_state)
+        self.output_size = stack.output_size
+
+    def unroll(self, context: DecoderContext, state: State, xs: Float[Tensor, "B T D"]) -> DecoderOutput:
+        hs, final = scan(context.stacks[0], xs, None, state.cells)
+        return DecoderOutput(state.replace(cells=final), hs, None)
+
+
+class ContextDecoder(RecurrentDecoder):
+    """The summary c of the source goes into every step (Cho et al. 2014)."""
+
+    def __init__(
+        self, stack: Stacked, *, initial_state: DecoderInit, summary: Summary, readout: Readout
+    ) -> None:
+        super().__init__(stack, initial_state=initial_state)
+        self.summary, self.readout = summary, readout
+        self.output_size = readout.W.out_features
+
+    def look(self, encoded: EncoderOutput) -> Tensor:
+        return self.summary(encoded)
+
+    def unroll(self, context: DecoderContext, state: State, xs: Float[Tensor, "B T D"]) -> DecoderOutput:
+        c = context.source[state.row][:, None].expand(-1, xs.shape[1], -1)
+        both = torch.cat([xs, c.to(xs.dtype)], -1)
+        hs, final = scan(context.stacks[0], both, None, state.cells)
+        return DecoderOutput(state.replace(cells=final), self.readout(hs, c), None)
+
+
+class TransducerDecoder(Decoder):
+    """o_i = y_i, the encoder's output at position i, whatever was written before."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.output_size = size
+
+    def begin(self, encoded: EncoderOutput) -> tuple[DecoderContext, State]:
+        rows = torch.arange(len(encoded.mask), device=encoded.mask.device)
+        context = DecoderContext((encoded.ys, encoded.mask.sum(1)), (), rows)
+        return context, State(cells=(), row=rows, place=torch.zeros_like(rows))
+
+    def unroll(self, context: DecoderContext, state: State, xs: Float[Tensor, "B T D"]) -> DecoderOutput:
+        (ys, lengths), steps = context.source, xs.shape[1]
+        places = state.place[:, None] + state.place.new_ones(1, steps).cumsum(1) - 1
+        # Beyond its end, which is not that of its batch, a source says what it said last.
+        os = ys[state.row[:, None], places.minimum(lengths[state.row, None] - 1)]
+        return DecoderOutput(state.replace(place=state.place + steps), os, None)

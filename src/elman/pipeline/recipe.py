@@ -1,0 +1,87 @@
+"""Everything that a training run depends on; a TOML file, ``--set`` and flags say these names."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, make_dataclass, replace
+from functools import cache, partial, reduce
+from operator import or_
+from pathlib import Path
+from typing import Any, ClassVar, Literal, cast
+
+from elman import config
+from elman.errors import ConfigError
+from elman.objectives import objective_config as objectives
+from elman.tasks.base import Task
+from elman.tasks.registry import TASKS
+from elman.training.training_config import TrainingConfig
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A task and the settings of a run; those of each task have types and defaults of their own."""
+
+    task: str
+    data: Any
+    tokens: Any
+    model: Any
+    objective: ClassVar[Any] = None  # a field where a task writes sequences
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    tensorboard: bool = False
+
+    def __post_init__(self) -> None:
+        if self.objective is not None:
+            self.task_class.check_objective(self.model, self.objective.kind)
+
+    @property
+    def task_class(self) -> type[Task]:
+        return TASKS[self.task].load()
+
+
+@cache
+def recipe_class(task: str) -> type[Recipe]:
+    """The recipes of a task, by its name."""
+    given = TASKS[task].load().defaults
+    defaults = {"data": given.data, "tokens": given.tokens, "model": given.model}
+    defaults["training"] = TrainingConfig(**given.training)
+    sections: list[tuple[str, Any, Any]] = [("task", Literal[task], field(default=task))]
+    for name, value in defaults.items():
+        sections.append((name, type(value), field(default_factory=partial(replace, value))))
+    if given.objectives:
+        likelihood = field(default_factory=objectives.LikelihoodConfig)
+        sections.append(("objective", objectives.ObjectiveConfig, likelihood))
+    made = make_dataclass(f"{task}_recipe", sections, bases=(Recipe,), frozen=True)
+    return cast("type[Recipe]", made)
+
+
+def read(path: str | Path, overrides: Iterable[str] = ()) -> Recipe:
+    """The recipe in a TOML file, with ``a.b=c`` overrides applied."""
+    return cast(Recipe, config.read_toml(_any_recipe(), path, overrides))
+
+
+def build(data: Mapping[str, object]) -> Recipe:
+    """A recipe from plain data."""
+    return cast(Recipe, config.build_config(_any_recipe(), data))
+
+
+def _any_recipe() -> Any:
+    return reduce(or_, map(recipe_class, TASKS))
+
+
+def expand_paths(recipe: Recipe) -> Recipe:
+    """The recipe with variables in its paths replaced by what they stand for."""
+    files = {name: _expand(getattr(recipe.data, name)) for name in ("train", "valid", "test")}
+    model = replace(recipe.model, vectors=_expand(recipe.model.vectors))
+    return replace(recipe, data=replace(recipe.data, **files), model=model)
+
+
+def _expand(path: Any) -> Any:
+    if isinstance(path, tuple):
+        return tuple(_expand(p) for p in path)
+    expanded = os.path.expandvars(path)
+    unset = re.match(r"\$\{?(\w+)", expanded)
+    if unset:
+        raise ConfigError(f"{path} begins with ${unset[1]}, which is not set: export {unset[1]}=FOLDER")
+    return expanded

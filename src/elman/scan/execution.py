@@ -1,0 +1,78 @@
+"""What is known of a run before its first step, and what an executor is: values, no state of the process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from elman.cells import Cell
+from elman.cuda_graph import is_recording
+from elman.scan.packing import Lengths, Packing
+from elman.shapes import Float, Tensor
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How a batch is to be run. Layers, directions and parts of a compound share it, and so its packing."""
+
+    lengths: Lengths | None  # of the sequences, where there is a mask
+    reverse: bool
+    executor: str  # the one asked for, or "auto"
+    recorded: bool  # as a CUDA graph, or rehearsed for it
+    autocast: torch.dtype | None  # the precision of autocast where it is on
+
+    @classmethod
+    def begin(
+        cls, xs: Tensor, mask: Tensor | None, *, reverse: bool = False, executor: str = "auto"
+    ) -> Execution:
+        """What is known when a run begins, here and now."""
+        lengths = None if mask is None else Lengths(mask)
+        return cls(lengths, reverse, executor, is_recording(), autocast_dtype(xs))
+
+    @property
+    def mask(self) -> Tensor | None:
+        return None if self.lengths is None else self.lengths.mask
+
+    @property
+    def padded(self) -> bool:
+        """Is any token masked? On a GPU the first to ask waits for it."""
+        return self.lengths is not None and not self.lengths.full
+
+    def packing(self, xs: Float[Tensor, "B T D"]) -> Packing:
+        """Where the tokens of the batch lie without their padding."""
+        if self.lengths is not None and self.padded:
+            return self.lengths.packing(self.reverse)
+        rows, steps = xs.shape[:2]
+        return Packing(rows, steps, [rows] * steps, None, None, self.reverse)
+
+    def dtype(self, weight: Tensor) -> torch.dtype:
+        """The precision in which a cell with such weights computes."""
+        return self.autocast or weight.dtype
+
+
+@dataclass(frozen=True)
+class Executor:
+    """A way to compute a scan. It may refuse a cell; it never computes another formula."""
+
+    name: str
+    run: Callable[[Cell[Any], Tensor, Any, Execution], tuple[Tensor, Any]]
+    """y_{1:n} and s_n from the cell, x_{1:n}, s_0 and what is known of this run."""
+    unsupported_reason: Callable[[Cell[Any]], str | None] = lambda cell: None
+    """Why it cannot run this cell; None where it can."""
+    worthwhile: Callable[[Cell[Any], Execution], bool] = lambda cell, execution: True
+    """Is it the fastest of those that can, here and now?"""
+    drawback: str = ""
+    """Why it was not, in words."""
+
+
+def autocast_dtype(like: Tensor) -> torch.dtype | None:
+    device = like.device.type
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
+
+
+def compute_dtype(like: Tensor) -> torch.dtype:
+    """That of autocast where it is on, else that of the tensor."""
+    return autocast_dtype(like) or like.dtype

@@ -1,0 +1,213 @@
+"""PyTorch's own kernels (ATen, oneDNN, cuDNN) for the formulas they compute exactly.
+
+A cell is recognised by its formula, not by its class: whoever writes an LSTM of their own gets cuDNN too, and
+whoever changes one sign does not.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cache
+from itertools import permutations
+from typing import Any, cast
+
+import torch
+
+from elman.cells import Cell, FormulaCell, Formulaic
+from elman.cells.elman import elman, elman_relu
+from elman.cells.gru import reset_after, reset_after_plain
+from elman.cells.lstm import lstm
+from elman.cells.lstm_variants import projected_lstm
+from elman.formula import Formula, Node
+from elman.formula.symbols import symbol
+from elman.formula.traversal import substitute
+from elman.scan.execution import Execution, Executor
+from elman.scan.executors.loop import LOOP
+from elman.scan.packing import Lengths, Packing
+from elman.shapes import Float, Tensor
+from elman.state import State, map_state
+
+Kernel = Callable[..., tuple[Tensor, ...]]
+
+KERNELS: tuple[tuple[Formula, Kernel], ...] = (
+    (elman, torch.rnn_tanh),
+    (elman_relu, torch.rnn_relu),
+    (lstm, torch.lstm),
+    (projected_lstm, torch.lstm),
+    (reset_after, torch.gru),
+    (reset_after_plain, torch.gru),
+)
+
+
+@dataclass(frozen=True)
+class Match:
+    """A kernel, and which of the cell's gates and states stand where the kernel expects its own."""
+
+    kernel: Kernel
+    gates: tuple[int, ...]
+    states: tuple[int, ...]
+
+
+def unsupported_reason(cell: Cell[Any]) -> str | None:
+    if not isinstance(cell, Formulaic):
+        return f"{type(cell).__name__} has no formula"
+    matched = match(cell.formula)
+    if matched is None:
+        return f"PyTorch has no kernel for the formula {cell.formula.name!r}"
+    if cell.heads > 1:
+        return "PyTorch multiplies by whole matrices, and this cell has heads"
+    if len(cell.formula.trace.products) > 1 and len(set(cell.widths.values())) == 1:
+        return "PyTorch projects to a smaller size only"
+    if not _works(matched.kernel):
+        return f"this PyTorch's {matched.kernel.__name__} computes something else"
+    return None
+
+
+@cache
+def _works(kernel: Kernel) -> bool:
+    """Does the kernel compute its formula? Tried once: it is not documented how it is called."""
+    formula = next(known for known, one in KERNELS if one is kernel)
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        cell = FormulaCell(formula, 2, 3).double()
+    xs = torch.linspace(-1, 1, 24, dtype=torch.float64).view(4, 3, 2)
+    mask = torch.arange(3) < torch.tensor([3, 1, 2, 3])[:, None]
+    same = []
+    for lengths in (None, Lengths(mask)):
+        execution = Execution(lengths, False, "torch", False, None)
+        with torch.no_grad(), torch.autocast("cpu", enabled=False):
+            try:
+                ys, _ = run(cell, xs, cell.initial(xs), execution)
+            except Exception:  # whatever became of it, there are other executors
+                return False
+            expected, _ = LOOP.run(cell, xs, cell.initial(xs), execution)
+        same.append(torch.allclose(ys, expected))
+    return all(same)
+
+
+def worthwhile(cell: Cell[Any], execution: Execution) -> bool:
+    """Are PyTorch's kernels the fastest for this cell here?
+
+    On CUDA yes. With gradients on the CPU only for the LSTM without padding, which runs on oneDNN
+    (bench/recurrence.py measures what has no padding); the others step through autograd. Without
+    gradients neither way was clearly ahead, so the kernels are kept.
+    """
+    cell = cast(Formulaic, cell)
+    if cell.affine()[0].is_cuda or not torch.is_grad_enabled():
+        return True
+    matched = cast(Match, match(cell.formula))
+    onednn = matched.kernel is torch.lstm and len(cell.formula.trace.products) == 1
+    return onednn and not execution.padded
+
+
+@cache
+def match(formula: Formula) -> Match | None:
+    """The kernel that computes this formula, up to the names and the order of gates and states."""
+    for known, kernel in KERNELS:
+        if len(known.parameters) != len(formula.parameters) or formula.masks:
+            continue
+        for gates in permutations(formula.gates, len(known.gates)):
+            for states in permutations(formula.states, len(known.states)):
+                if _same(known, formula, gates, states):
+                    order = tuple(formula.gates.index(g) for g in gates)
+                    return Match(kernel, order, tuple(formula.states.index(s) for s in states))
+    return None
+
+
+def _same(known: Formula, formula: Formula, gates: tuple[str, ...], states: tuple[str, ...]) -> bool:
+    """Is ``known`` with these names for its gates and states the formula itself?"""
+    if len(gates) != len(formula.gates) or len(states) != len(formula.states):
+        return False
+    state = dict(zip(known.states, states, strict=True))
+    result = state | dict(zip(known.gates, gates, strict=True))
+    unit = dict(zip(known.parameters, formula.parameters, strict=True))
+    renamed = [("x", result), ("r", result), ("s", state), ("p", unit)]
+    inputs = {symbol(k, a): symbol(k, b) for k, names in renamed for a, b in names.items()}
+    return (
+        state[known.output] == formula.output
+        and {state[n]: substitute(a, inputs) for n, a in known.trace.new.items()} == dict(formula.trace.new)
+        and _operands(known, inputs, result) == _operands(formula, {}, {})
+    )
+
+
+def _operands(formula: Formula, inputs: Mapping[Node, Node], names: Mapping[str, str]) -> dict[str, Node]:
+    """What each matrix multiplies."""
+    return {
+        names.get(n, n): substitute(product.operand, inputs)
+        for product in formula.trace.products
+        for n in product.names
+    }
+
+
+def run(
+    cell: Cell[Any], xs: Float[Tensor, "B T D"], state: State, execution: Execution
+) -> tuple[Tensor, State]:
+    cell = cast(Formulaic, cell)
+    packed = execution.packing(xs)
+    if not sum(packed.sizes):
+        return xs.new_zeros(*xs.shape[:2], cell.output_size), state
+    matched = cast(Match, match(cell.formula))
+    begin = packed.sort(state)
+    rows = packed.sizes[0]
+    hidden = [begin[j][:rows].unsqueeze(0).contiguous() for j in matched.states]  # for cuDNN
+    weights = torch_weights(cell)
+    ys, *final = _call(matched.kernel, packed, xs, hidden, weights)
+    new = {cell.formula.states[j]: f[0] for j, f in zip(matched.states, final, strict=True)}
+    end = State(**{name: new[name] for name in cell.formula.states})
+    if rows < packed.rows:  # rows without a single token keep the state they came with
+        end = map_state(lambda a, b: torch.cat((a, b[rows:])), end, begin)
+    return ys, packed.unsort(end)
+
+
+def _call(
+    kernel: Kernel, packed: Packing, xs: Tensor, hidden: list[Tensor], weights: list[Tensor]
+) -> tuple[Tensor, ...]:
+    hx = hidden if kernel is torch.lstm else hidden[0]
+    train = torch.is_grad_enabled()  # cuDNN keeps what its backward needs only when told
+    options = (len(weights) > 3, 1, 0.0, train, False)  # biases, layers, dropout, train, two ways
+    with _quiet_cudnn() if xs.is_cuda else nullcontext():
+        if packed.index is not None:
+            sizes = torch.tensor(packed.sizes)
+            ys, *final = kernel(packed.pack(xs), sizes, hx, weights, *options)
+            return packed.unpack(ys), *final
+        xs = xs.flip(1) if packed.reverse else xs
+        ys, *final = kernel(xs, hx, weights, *options, True)
+        return ys.flip(1) if packed.reverse else ys, *final
+
+
+@contextmanager
+def _quiet_cudnn() -> Iterator[None]:
+    """A cell keeps its matrices apart: cuDNN copies them together at each call, in microseconds, and warns."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="RNN module weights are not part of single")
+        yield
+
+
+def torch_weights(cell: Formulaic) -> list[Tensor]:
+    """W, U, two biases and the projection in the order of gates that PyTorch has; biases only if any."""
+    matched = cast(Match, match(cell.formula))
+    W, b = cell.affine()
+    U, *projection = cell.matrices()
+    unit = cell.unit_parameters()
+    gates = range(len(matched.gates))
+    if matched.gates != tuple(gates):
+        W, U = (torch.cat([m.chunk(len(gates))[i] for i in matched.gates]) for m in (W, U))
+        b = None if b is None else torch.cat([b.chunk(len(gates))[i] for i in matched.gates])
+    if b is None and not unit:
+        return [W, U, *projection]
+    first = W.new_zeros(W.shape[0]) if b is None else b
+    second = torch.zeros_like(first)
+    if unit:  # the bias that a GRU resets: of its last gate
+        second = torch.cat((second[: -len(unit[0])], unit[0]))
+    return [W, U, first, second, *projection]
+
+
+TORCH = Executor(
+    "torch",
+    run,
+    unsupported_reason,
+    worthwhile,
+    "on a CPU with gradients only an LSTM without padding is faster by PyTorch's kernels",
+)

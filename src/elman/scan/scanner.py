@@ -1,0 +1,46 @@
+"""Which executor runs which part of a cell: the one policy, for running and for explaining."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from elman.cells import Cell, Stacked
+from elman.scan.execution import Execution, Executor
+from elman.scan.executors import choose_executor
+from elman.scan.executors.wavefront import run_wavefront, worthwhile
+from elman.scan.packing import last_position
+from elman.shapes import Tensor
+
+Perform = Callable[[Executor, Cell[Any], Tensor, Any], tuple[Tensor, Any]]
+
+
+class Scanner:
+    """A `PartScanner`: runs a compound by its parts, and each part by the executor that is chosen for it."""
+
+    def __init__(self, execution: Execution, perform: Perform | None = None) -> None:
+        self.execution, self.perform = execution, perform or self._run
+
+    def __call__(self, cell: Cell[Any], xs: Tensor, state: Any) -> tuple[Tensor, Any]:
+        if self.execution.executor != "loop":
+            if isinstance(cell, Stacked) and worthwhile(cell, xs, self.execution):
+                return run_wavefront(cell.layers, xs, state, self)
+            parts = cell.scan_parts(xs, state, self)
+            if parts is not None:
+                return parts
+        return self.perform(choose_executor(cell, self.execution), cell, xs, state)
+
+    def _run(self, executor: Executor, cell: Cell[Any], xs: Tensor, state: Any) -> tuple[Tensor, Any]:
+        return executor.run(cell, xs, state, self.execution)
+
+    def last(self, ys: Tensor, before: Tensor) -> Tensor:
+        mask, reverse = self.execution.mask, self.execution.reverse
+        if ys.shape[1] == 0:
+            return before
+        if mask is None:
+            return ys[:, 0 if reverse else -1]
+        place = last_position(mask, reverse=reverse)
+        end = ys[torch.arange(len(ys), device=ys.device), place]
+        return torch.where(mask.any(1)[:, None], end, before)

@@ -1,1 +1,0 @@
-"""The parts of a classifier: examples, and the network."""

@@ -1,0 +1,42 @@
+"""Classification: one label for a text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elman.tasks.spec import FILES, NETWORK, TOKENS, TRAINING, Flag, TaskSpec
+
+if TYPE_CHECKING:
+    from elman.tasks.classifier.task import *
+
+SPEC = TaskSpec(
+    name="classifier",
+    home="elman.tasks.classifier.task:Classifier",
+    title="a classifier",
+    verbs=("predict",),
+    usage="predict THIS_FOLDER texts.txt",
+    next_command='echo "a text of yours" | elman predict {} --top 3',
+    help="""Train a text classifier.
+
+    The defaults give a good model on a few thousand lines in a few minutes: a bidirectional LSTM with max
+    pooling. Any key of a recipe can be set with --set.
+
+    \b
+    Examples:
+      elman train classifier --train train.tsv --valid dev.tsv --out models/topics
+      elman train classifier --train mails.csv --text body --label folder --cell gru --out models/mails
+    """,
+    flags={
+        "--train": Flag("data.train", "TSV, CSV or JSONL with columns text and label.", "FILE", required=True),
+        **FILES,
+        "--text": Flag("data.text", "Name or number of the text column.", "COLUMN"),
+        "--label": Flag("data.label", "Name or number of the label column.", "COLUMN"),
+        **TOKENS,
+        **NETWORK,
+        **TRAINING,
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    return SPEC.export(name)

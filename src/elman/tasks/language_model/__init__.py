@@ -1,0 +1,45 @@
+"""Language models: how likely is a text, and what comes next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elman.tasks.spec import FILES, NETWORK, TOKENS, TRAINING, Flag, TaskSpec
+
+if TYPE_CHECKING:
+    from elman.tasks.language_model.task import *
+
+SPEC = TaskSpec(
+    name="lm",
+    home="elman.tasks.language_model.task:LanguageModel",
+    title="a language model",
+    verbs=("generate", "complete", "score"),
+    usage="generate THIS_FOLDER",
+    next_command='elman generate {} --prompt "a beginning of yours"',
+    help="""Train a language model, which predicts the next token of a text.
+
+    The text may be larger than memory: it is encoded once, into a cache folder. Without --valid the
+    last tenth of it is the validation data. Any key of a recipe can be set with --set.
+
+    \b
+    Examples:
+      elman train lm --train book.txt --tokens chars --out models/book
+      elman train lm --train train.txt --valid valid.txt --minutes 10 --out models/wiki
+    """,
+    flags={
+        "--train": Flag("data.train", "Plain text, read line after line.", "FILE", required=True),
+        **FILES,
+        **TOKENS,
+        "--size": Flag("tokens.size", "Maximum size of the vocabulary.", "N", int),
+        **NETWORK,
+        "--hidden": Flag("model.hidden", "Hidden size.", "N", int),
+        "--embedding": Flag("model.embedding", "Size of the token embeddings.", "N", int),
+        **TRAINING,
+        "--batch": Flag("data.streams", "Parallel streams of text in a batch.", "N", int),
+        "--bptt": Flag("data.bptt", "Steps of truncated backpropagation through time.", "N", int),
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    return SPEC.export(name)

@@ -1,0 +1,74 @@
+"""The options of a language model's network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from elman.cells import get_cell
+from elman.errors import ConfigError, check_option
+from elman.tasks.config import positive, require_layers, share
+
+_DROPOUTS = ("dropout", "input_dropout", "layer_dropout", "mixture_dropout")
+_SHARES = (*_DROPOUTS, "word_dropout", "weight_drop", "zoneout")
+_PENALTIES = ("activation_penalty", "temporal_penalty")
+
+
+@dataclass(frozen=True)
+class LanguageModelConfig:
+    """The network and how it is kept from learning by heart; the dropouts are those of Merity et al. 2018."""
+
+    cell: str = "lstm"
+    mogrifier_rounds: int = 0  # of gating between input and state before each step (Melis et al. 2020)
+    mogrifier_rank: int = 0  # of the matrices of those gates; 0: they are whole
+    hidden: int = 256  # units of a layer
+    layers: int = 2
+    last_hidden: int = 0  # units of the last layer, where it is another size; 0: hidden
+    embedding: int = 256  # features of a token
+    vectors: str = ""  # a file of pretrained ones, whose size takes its place
+    freeze_vectors: bool = False  # leave those as they are
+    tied: bool = True  # the softmax has the embedding's rows
+    softmax: Literal["full", "adaptive"] = "full"
+    cutoffs: tuple[int, ...] = ()  # first ids of adaptive's clusters; none: at 1/16 and 1/4 of all
+    mixtures: int = 1  # softmaxes that are mixed (Yang et al. 2018), each with a vector of its own
+    mixture_dropout: float = 0.0  # of those vectors
+    dropout: float = 0.3  # of the last layer's outputs
+    input_dropout: float | None = None  # of the first layer's inputs; none: as dropout
+    layer_dropout: float | None = None  # between layers; none: as dropout
+    word_dropout: float = 0.0  # of whole tokens' embeddings
+    weight_drop: float = 0.0  # of the entries of recurrent matrices
+    zoneout: float = 0.0  # share of the units that keep their state at a step
+    residual: bool = False  # layers above the first add to what they read
+    activation_penalty: float = 0.0  # how much large outputs cost: α mean(h²)
+    temporal_penalty: float = 0.0  # how much sudden changes cost: β mean((h_t - h_{t-1})²)
+
+    changeable: ClassVar[frozenset[str]] = frozenset({*_SHARES, *_PENALTIES, "vectors"})
+    """Options that may change when a trained model is trained on: its weights fit as well."""
+
+    def __post_init__(self) -> None:
+        get_cell(self.cell)
+        for name in ("hidden", "layers", "embedding", "mixtures"):
+            positive(name, getattr(self, name))
+        for name in _SHARES:
+            share(name, getattr(self, name) or 0.0)
+        for name in (*_PENALTIES, "mogrifier_rounds", "mogrifier_rank", "last_hidden"):
+            check_option(name, getattr(self, name), getattr(self, name) >= 0, "at least 0")
+        require_layers(self.residual, self.layers)
+        if self.mogrifier_rank and not self.mogrifier_rounds:
+            raise ConfigError(f"mogrifier_rank is {self.mogrifier_rank}, but mogrifier_rounds is 0")
+        if self.freeze_vectors and not self.vectors:
+            raise ConfigError("freeze_vectors is true, but there are no vectors to leave as they are")
+        if self.tied and (self.freeze_vectors or self.softmax == "adaptive"):
+            what = "frozen vectors" if self.freeze_vectors else "an adaptive softmax"
+            raise ConfigError(f"tied is true, which is not for {what}; set it to false")
+        if self.cutoffs and self.softmax != "adaptive":
+            raise ConfigError("cutoffs are given, but softmax is not 'adaptive'")
+        if self.mixtures > 1 and self.softmax == "adaptive":
+            raise ConfigError(f"mixtures is {self.mixtures}, but an adaptive softmax is not mixed")
+        if self.mixture_dropout and self.mixtures == 1:
+            raise ConfigError("mixture_dropout is given, but one softmax is no mixture")
+
+    @property
+    def widths(self) -> list[int]:
+        """Units of each layer."""
+        return [self.hidden] * (self.layers - 1) + [self.last_hidden or self.hidden]

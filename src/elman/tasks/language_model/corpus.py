@@ -1,0 +1,131 @@
+"""Running text for a language model: files as they are, or as ids that are kept in a cache folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import mkdtemp
+
+from elman.errors import DataError, ModelError
+from elman.tasks.base import Progress
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.language_model.data import (
+    BLOCK,
+    LanguageModelDataConfig,
+    LanguageModelDataset,
+    encode_lines,
+    ends_lines_with_newline,
+    learn_tokenizer,
+)
+from elman.text.corpus_cache import CorpusCache
+from elman.text.files import display_name, read_lines
+from elman.text.fingerprint import digest, file_state
+from elman.text.in_memory import InMemory
+from elman.text.tokenizer import Tokenizer, load_tokenizer
+
+
+@dataclass(frozen=True)
+class TextCorpus:
+    """The lines of some files, or a part of them: from one share of the tokens to another.
+
+    With a ``folder`` its ids, and the vocabulary learnt from it, are kept there and found the next time.
+    """
+
+    sources: tuple[str, ...]
+    encoding: str = "utf-8"
+    folder: Path | None = None
+    begin: float = 0.0
+    end: float = 1.0
+    report: Progress = lambda what, done, total: None
+
+    def split(self, holdout: float) -> tuple[TextCorpus, TextCorpus]:
+        """All but the last so large share, and that."""
+        if isinstance(self.sources[0], InMemory):
+            first, last = self.sources[0].hold_out(holdout)
+            return replace(self, sources=(first,)), replace(self, sources=(last,))
+        return replace(self, end=1 - holdout), replace(self, begin=1 - holdout)
+
+    def learn(self, tokens: TokenizerConfig) -> Tokenizer:
+        """The tokenizer that knows the tokens of this text, up to its end."""
+        if self.folder is None:
+            return learn_tokenizer(self._lines_with_progress(), tokens)
+        names = [*map(os.path.abspath, self.sources), self.encoding, self.end, asdict(tokens)]
+        place = self.folder / f"{digest(json.dumps(names).encode())}.tokens"
+        made_of = json.dumps([file_state(source) for source in self.sources])
+        try:
+            if (place / "made_of").read_text(encoding="utf-8") == made_of:
+                return load_tokenizer(place)
+        except (OSError, UnicodeDecodeError, ModelError):
+            pass  # never made, or not whole: it is made anew
+        learnt = learn_tokenizer(self._lines_with_progress(), tokens)
+        _store(learnt, place, made_of)
+        return learnt
+
+    def encode(self, tokenizer: Tokenizer) -> LanguageModelDataset:
+        """All ids; those that are kept in a folder are mapped, not read."""
+        if self.folder is None:
+            return encode_lines(self._lines_with_progress(), tokenizer)
+        newlines = ends_lines_with_newline(tokenizer)
+        kept = CorpusCache(self.sources, tokenizer, self.folder, encoding=self.encoding, newlines=newlines)
+        for progress in kept.build():
+            self.report("encoding", progress.counts.bytes, progress.total)
+        corpus = kept.open()
+        first, last = (int(len(corpus.ids) * share) for share in (self.begin, self.end))
+        part, whole = corpus.ids[first:last], (self.begin, self.end) == (0.0, 1.0)
+        if not len(part):
+            raise DataError(f"{', '.join(map(display_name, self.sources))}: too little text to divide")
+        of_part = len(part) if tokenizer.level == "char" else None
+        return LanguageModelDataset(part, corpus.counts.characters if whole else of_part)
+
+    def lines(self) -> Iterator[str]:
+        """The lines from the beginning up to this part's end, by share of the characters."""
+        every = (line for source in self.sources for line in self._read(source))
+        if self.end == 1.0:
+            yield from every
+            return
+        left = self.end * sum(len(line) + 1 for line in replace(self, begin=0.0, end=1.0).lines())
+        for line in every:
+            if left <= 0:
+                return
+            yield line
+            left -= len(line) + 1
+
+    def _read(self, source: str) -> Iterator[str]:
+        if isinstance(source, InMemory):
+            return source.lines()
+        return (line for _, line in read_lines(source, encoding=self.encoding))
+
+    def _lines_with_progress(self) -> Iterator[str]:
+        done = said = 0
+        for line in self.lines():
+            yield line
+            done += len(line) + 1
+            if done - said >= BLOCK:
+                said = done
+                self.report("reading", done, None)
+
+
+def read_corpus(
+    data: LanguageModelDataConfig, source: str | tuple[str, ...], *, train: bool = False
+) -> TextCorpus:
+    """The text of some files; what is trained on is kept encoded."""
+    sources = (source,) if isinstance(source, str) else source
+    kept = train and not isinstance(source, InMemory)
+    return TextCorpus(sources, data.encoding, data.folder if kept else None)
+
+
+def _store(tokenizer: Tokenizer, place: Path, made_of: str) -> None:
+    """Whole or not at all: two runs may begin at once."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(mkdtemp(dir=place.parent))
+    tokenizer.save(beside)
+    (beside / "made_of").write_text(made_of, encoding="utf-8")
+    shutil.rmtree(place, ignore_errors=True)
+    try:
+        beside.rename(place)
+    except OSError:  # the other was quicker, with the same
+        shutil.rmtree(beside)

@@ -1,0 +1,155 @@
+"""The network of a language model: embed, recur, say what comes next; and its loss on running text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.functional import dropout
+
+from elman.cells import Cell, Formulaic, Mogrifier, WeightDrop, Zoneout, get_cell, stack_cells
+from elman.layers.cross_entropy import weighted_mean
+from elman.layers.embedding import Embedding, LockedDropout, Pretrained, PretrainedEmbedding
+from elman.layers.mixture import Mixture
+from elman.layers.rnn import RNN
+from elman.layers.softmax import AdaptiveSoftmax, Output, Softmax
+from elman.shapes import Bool, Float, Int, Tensor
+from elman.tasks.language_model.config import LanguageModelConfig
+
+
+class LanguageModelNetwork(nn.Module):
+    """p(w_{t+1} | w_{1:t}) = output(h_t), h_{1:T} = layers(embed(w_{1:T})).
+
+    A state is a value: ``begin`` makes the first one, ``read`` and ``step`` take one and return the next.
+    """
+
+    softmax: Output
+
+    def __init__(self, config: LanguageModelConfig, vocabulary: int, vectors: Pretrained | None = None) -> None:
+        super().__init__()
+        self.embed = _embedding(config, vocabulary, vectors)
+        self.vocabulary, self.word_dropout = vocabulary, config.word_dropout
+        given = (config.input_dropout, config.layer_dropout)
+        before, between = (config.dropout if p is None else p for p in given)
+        self.drop_input, self.drop = LockedDropout(before), LockedDropout(config.dropout)
+        cells: list[Cell[Any]] = []
+        size = self.embed.output_size
+        for width in config.widths:
+            cells.append(_cell(config, size, width))
+            size = cells[-1].output_size
+        self.layers = RNN(stack_cells(cells, [between] * (len(cells) - 1), residual=config.residual))
+        self.softmax = _output(config, size, vocabulary, self.embed)
+
+    @property
+    def output(self) -> Output:
+        """From what `read` returns to the next token. A property: protocols see no submodules."""
+        return self.softmax
+
+    def begin(self, rows: int, like: Tensor | None = None) -> Any:
+        """The state before a text, for so many texts: zero, by default where the weights are."""
+        like = next(self.layers.parameters()) if like is None else like
+        return self.layers.cell.initial(like.new_zeros(rows, 1))
+
+    def read(
+        self, state: Any, ids: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"] | None = None
+    ) -> tuple[Any, Float[Tensor, "B T H"]]:
+        """The state after some tokens, and the outputs after each, before any output dropout."""
+        # In memory time comes first, which all recurrent kernels want.
+        turned = ids.t()
+        xs = self.embed(turned)
+        if self.training and self.word_dropout:
+            xs = xs * dropout(xs.new_ones(self.vocabulary, 1), self.word_dropout)[turned]
+        hs, state = self.layers(self.drop_input(xs.transpose(0, 1)), mask, state)
+        return state, hs
+
+    def step(self, state: Any, tokens: Int[Tensor, " B"]) -> tuple[Any, Float[Tensor, "B V"]]:
+        """One token on: a `decoding.Step`."""
+        state, hs = self.read(state, tokens[:, None])
+        return state, self.output.logits(hs[:, 0])
+
+    def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
+        """The logits after each token of whole texts."""
+        return self.output.logits(self.read(self.begin(len(ids)), ids)[1])
+
+
+@dataclass(frozen=True)
+class BPTTBatch:
+    """A window of parallel streams: ``targets[b, t]`` follows ``ids[b, t]``; the mask says what counts."""
+
+    ids: Int[Tensor, "B T"]
+    targets: Int[Tensor, "B T"]
+    mask: Bool[Tensor, "B T"]
+    weight: float = field(compare=False)  # tokens that count, known without asking the device
+
+    def pick(self, rows: slice) -> BPTTBatch:
+        """Some of the streams."""
+        mask = self.mask[rows]
+        return BPTTBatch(self.ids[rows], self.targets[rows], mask, float(mask.sum()))
+
+
+class BPTTLoss:
+    """The loss of truncated backpropagation: that of a window, after the state that the one before left.
+
+    L = mean(-log p(w_{t+1} | …)) + α mean(h̃²) + β mean((h_t - h_{t-1})²): h are the last layer's outputs, h̃
+    the same after dropout (Merity et al. 2017). Where nothing counts, all does: there is a finite loss.
+    """
+
+    def __init__(self, net: LanguageModelNetwork, config: LanguageModelConfig) -> None:
+        self.net = net
+        self.activation_penalty, self.temporal_penalty = config.activation_penalty, config.temporal_penalty
+
+    def begin(self, batch: BPTTBatch) -> Any:
+        return self.net.begin(len(batch.ids))
+
+    def __call__(self, batch: BPTTBatch, progress: float, state: Any) -> tuple[Tensor, Any]:
+        state, hs = self.net.read(state, batch.ids)
+        kept = self.net.drop(hs)
+        mask = batch.mask | ~batch.mask.any()
+        # Time first, as it lies in memory: nothing is copied.
+        loss = self.net.output.loss(kept.transpose(0, 1), batch.targets.t(), mask.t())
+        if self.activation_penalty:
+            loss = loss + self.activation_penalty * weighted_mean(_mean_square(kept), mask)
+        if self.temporal_penalty and hs.shape[1] > 1:
+            change = _mean_square(hs[:, 1:].float() - hs[:, :-1].float())
+            loss = loss + self.temporal_penalty * (change * mask[:, 1:]).sum() / mask[:, 1:].sum().clamp(min=1)
+        return loss, state
+
+
+def _mean_square(hs: Float[Tensor, "B T H"]) -> Float[Tensor, "B T"]:
+    return hs.float().square().mean(-1)
+
+
+def _cell(config: LanguageModelConfig, size: int, width: int) -> Cell[Any]:
+    cell: Formulaic = WeightDrop(get_cell(config.cell)(size, width), config.weight_drop)
+    if config.mogrifier_rounds:
+        cell = Mogrifier(cell, rounds=config.mogrifier_rounds, rank=config.mogrifier_rank)
+    return Zoneout(cell, config.zoneout) if config.zoneout else cell
+
+
+def _output(
+    config: LanguageModelConfig, size: int, vocabulary: int, embed: Embedding | PretrainedEmbedding
+) -> AdaptiveSoftmax | Mixture | Softmax:
+    if config.softmax == "adaptive":
+        cutoffs = config.cutoffs or (max(1, vocabulary // 16), max(2, vocabulary // 4))
+        return AdaptiveSoftmax(size, vocabulary, cutoffs)
+    tied = embed if config.tied and isinstance(embed, Embedding) else None
+    if config.mixtures == 1:
+        return Softmax(size, vocabulary, tied)
+    return Mixture(size, vocabulary, tied, count=config.mixtures, dropout=config.mixture_dropout)
+
+
+def _embedding(
+    config: LanguageModelConfig, vocabulary: int, vectors: Pretrained | None
+) -> Embedding | PretrainedEmbedding:
+    if vectors is None:
+        return Embedding(vocabulary, config.embedding)
+    if config.freeze_vectors:
+        return PretrainedEmbedding(vectors)
+    made, found = Embedding(vocabulary, vectors.matrix.shape[1]), vectors.found
+    if found.any():
+        rows = vectors.matrix[found]
+        with torch.no_grad():  # files come in different scales
+            made.E.weight[found] = rows * (Embedding.spread / rows.std().clamp(min=1e-8))
+    return made

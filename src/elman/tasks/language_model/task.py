@@ -1,0 +1,260 @@
+"""Language models: how likely is a text, and what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from math import exp, inf, log
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from elman.errors import ConfigError, ModelError
+from elman.generation.cache import Cache
+from elman.generation.dynamic_eval import DynamicEval
+from elman.generation.mixin import GenerationMixin
+from elman.generation.scoring import StreamingNLL
+from elman.layers import graph_replay
+from elman.layers.embedding import Pretrained
+from elman.model_files import VOCABULARIES, remove_files
+from elman.shapes import Tensor
+from elman.state import eval_mode
+from elman.tasks.base import Progress, Task, TaskDefaults
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.language_model import SPEC
+from elman.tasks.language_model.config import LanguageModelConfig
+from elman.tasks.language_model.corpus import TextCorpus, read_corpus
+from elman.tasks.language_model.data import (
+    LanguageModelDataConfig,
+    LanguageModelDataset,
+    encode_lines,
+    ends_lines_with_newline,
+    learn_tokenizer,
+)
+from elman.tasks.language_model.explain import trace
+from elman.tasks.language_model.network import BPTTBatch, BPTTLoss, LanguageModelNetwork
+from elman.tasks.language_model.sequence import LanguageModelSequenceModel
+from elman.tasks.results import CardInfo, Report, TextTrace
+from elman.text.batching import BPTTBatches, BPTTWindow, BPTTWindows
+from elman.text.tokenizer import Tokenizer, load_tokenizer
+from elman.text.vectors import read_vectors
+from elman.text.vocab import EOS
+
+__all__ = [
+    "BPTTBatch",
+    "BPTTLoss",
+    "LanguageModel",
+    "LanguageModelConfig",
+    "LanguageModelDataConfig",
+    "LanguageModelDataset",
+    "LanguageModelNetwork",
+    "TextCorpus",
+    "read_corpus",
+]
+
+
+class LanguageModel(GenerationMixin, Task[str]):
+    """The probability of texts. Make one with ``from_examples``, or load one from a model folder.
+
+    A line ends in `</s>`; among characters and bytes it ends in a newline, a token like others. What ends a
+    line also stands before the first token of a text (``end``): there it was seen in training, while `<s>`, and
+    among characters `</s>`, never was. So p(text) = p(w_1 … w_n end | end).
+    """
+
+    spec = SPEC
+    defaults = TaskDefaults(
+        LanguageModelDataConfig(),
+        TokenizerConfig(),
+        LanguageModelConfig(),
+        {"lr": 4e-3, "weight_decay": 0.1, "epochs": 10, "grad_clip": 0.5},
+    )
+    unit = "tokens"
+    predict_options = frozenset()
+    evaluate_options = frozenset({"cache", "dynamic"})
+    metric = "perplexity"
+    read = staticmethod(read_corpus)
+
+    config: LanguageModelConfig
+    net: LanguageModelNetwork
+
+    def __init__(
+        self, config: LanguageModelConfig, tokenizer: Tokenizer, vectors: Pretrained | None = None
+    ) -> None:
+        self.config, self.tokenizer = config, tokenizer
+        self.net = LanguageModelNetwork(config, len(tokenizer.items), vectors)
+        self.bptt_loss = BPTTLoss(self.net, config)
+
+    @property
+    def best(self) -> Literal["max", "min"]:
+        return "min"
+
+    @classmethod
+    def split(cls, data: LanguageModelDataConfig) -> tuple[TextCorpus, TextCorpus | None]:
+        """What to train on and what to validate on: without a file for it, the end of the text."""
+        corpus = read_corpus(data, data.train, train=True)
+        if data.valid:
+            return corpus, read_corpus(data, data.valid)
+        return corpus.split(data.holdout) if data.holdout else (corpus, None)
+
+    @classmethod
+    def with_progress(cls, examples: TextCorpus | None, report: Progress) -> TextCorpus | None:
+        return None if examples is None else replace(examples, report=report)
+
+    @classmethod
+    def check_objective(cls, config: LanguageModelConfig, objective: str) -> None:
+        for name in ("activation_penalty", "temporal_penalty"):
+            if getattr(config, name) and objective in ("scheduled", "mixer"):
+                raise ConfigError(
+                    f"model.{name} is for windows that are read at once, which those of {objective!r} are "
+                    "not: set it to 0, or objective.kind to 'likelihood'"
+                )
+
+    @classmethod
+    def from_examples(
+        cls, config: LanguageModelConfig, tokens: TokenizerConfig, examples: TextCorpus | Iterable[str]
+    ) -> LanguageModel:
+        tokenizer = (
+            examples.learn(tokens) if isinstance(examples, TextCorpus) else learn_tokenizer(examples, tokens)
+        )
+        if not config.vectors:
+            return cls(config, tokenizer)
+        found = read_vectors(config.vectors, tokenizer.items)
+        matrix, known = torch.from_numpy(found.matrix), torch.from_numpy(found.found)
+        trained = torch.full_like(known, not config.freeze_vectors)
+        return cls(config, tokenizer, Pretrained(matrix, known, trained))
+
+    @classmethod
+    def from_folder(
+        cls, config: LanguageModelConfig, folder: Path, weights: Mapping[str, Tensor]
+    ) -> LanguageModel:
+        tokenizer = load_tokenizer(folder)
+        if not config.vectors:
+            return cls(config, tokenizer)
+        if config.freeze_vectors:
+            own, given, trained = (weights[f"embed.{n}"] for n in ("own", "given", "trained"))
+            return cls(config, tokenizer, Pretrained.like(own, given, trained))
+        nothing = torch.zeros(len(tokenizer.items), dtype=torch.bool)
+        matrix = torch.zeros_like(weights["embed.E.weight"])
+        return cls(config, tokenizer, Pretrained(matrix, nothing, ~nothing))
+
+    def reuse_vocab(self, folder: Path) -> None:
+        stored = load_tokenizer(folder)
+        if len(stored.items) != len(self.tokenizer.items):
+            raise ModelError(f"{folder} was trained on other data: its vocabulary differs")
+        self.tokenizer = stored
+
+    def save_vocab(self, folder: Path) -> None:
+        remove_files(folder, VOCABULARIES)  # of an earlier model
+        self.tokenizer.save(folder)
+
+    @property
+    def end(self) -> int:
+        """The token that ends a line, and stands before the first one."""
+        return self.tokenizer.encode("\n")[0] if ends_lines_with_newline(self.tokenizer) else EOS
+
+    def encode(self, examples: TextCorpus | Iterable[str]) -> LanguageModelDataset:
+        """A text, or some lines, as numbers."""
+        if isinstance(examples, TextCorpus):
+            return examples.encode(self.tokenizer)
+        return encode_lines(examples, self.tokenizer)
+
+    def encode_valid(
+        self, data: LanguageModelDataConfig, examples: TextCorpus | None
+    ) -> LanguageModelDataset | None:
+        """What is validated on, in a few streams."""
+        if examples is None:
+            return None
+        found = self.encode(examples)
+        # Each stream begins without a past, which must not weigh much.
+        return replace(found, rows=min(data.eval_streams, max(1, len(found) // 2000)))
+
+    def build_batches(
+        self, dataset: LanguageModelDataset, data: LanguageModelDataConfig, seed: int
+    ) -> BPTTBatches[BPTTBatch]:
+        streams = data.streams or min(32, max(1, len(dataset) // (data.bptt * self.batches_per_epoch)))
+        lengths = data.bptt, data.bptt_std
+        windows = BPTTWindows(dataset.ids, streams, *lengths, data.random_start, seed, first=self.end)
+        return BPTTBatches(windows, self.collate)
+
+    def dataset_stats(self, dataset: LanguageModelDataset) -> dict[str, int]:
+        return {"tokens": len(dataset)}
+
+    @property
+    def training_loss(self) -> BPTTLoss:
+        return self.bptt_loss
+
+    def sequence_model(self) -> LanguageModelSequenceModel:
+        return LanguageModelSequenceModel(self)
+
+    def loss(self, batch: BPTTBatch, progress: float) -> Tensor:
+        """The loss of a window by itself; in training ``bptt_loss`` carries the state over."""
+        return self.bptt_loss(batch, progress, self.bptt_loss.begin(batch))[0]
+
+    def weight(self, batch: BPTTBatch) -> float:
+        return batch.weight
+
+    def collate(self, window: BPTTWindow) -> BPTTBatch:
+        """A window of streams where the network is."""
+        ids, targets, mask = (torch.from_numpy(part).to(self.device, non_blocking=True) for part in window)
+        return BPTTBatch(ids, targets, mask, float(window.mask.sum()))
+
+    def evaluate_dataset(
+        self, data: LanguageModelDataset, *, cache: Cache | None = None, dynamic: DynamicEval | None = None
+    ) -> dict[str, float]:
+        """What a text costs, read from its beginning to its end in as many streams as ``data.rows``."""
+        total = self.nats(data, cache=cache, dynamic=dynamic)
+        mean = total / len(data)
+        perplexity = exp(mean) if mean < 700 else inf
+        scores = {"perplexity": perplexity, "nats_per_token": mean, "bits_per_token": mean / log(2)}
+        if data.characters is not None:
+            scores["bits_per_character"] = total / log(2) / data.characters
+        return {**scores, "tokens": len(data)}
+
+    def nats(
+        self,
+        data: LanguageModelDataset,
+        *,
+        cache: Cache | None = None,
+        dynamic: DynamicEval | None = None,
+        window: int = 4096,
+    ) -> float:
+        """-log p of a text, the state carried from each window of so many tokens to the next."""
+        window = min(window, 1024) if cache else window  # the cache compares each token with each
+        replayed = not dynamic and graph_replay.worthwhile(self.net, len(data) // data.rows)
+        most = min(graph_replay.WINDOW, window // data.rows) if replayed else window // data.rows
+        steps = dynamic.steps if dynamic else _even(data, max(1, most))
+        total = 0.0
+        with torch.no_grad(), eval_mode(self.net) as net:
+            read = graph_replay.GraphReplay(net.read) if replayed else None
+            costs = StreamingNLL(net, data.rows, cache=cache, dynamic=dynamic, read=read)
+            for batch in map(self.collate, BPTTWindows(data.ids, data.rows, steps, first=self.end)()):
+                nats = costs(batch.ids, batch.targets, batch.mask)
+                total += float(nats.double()[batch.mask].sum())
+        return total
+
+    def perplexity(self, lines: Iterable[str]) -> float:
+        """exp of what a token costs on average, ends of lines included."""
+        return self.evaluate_dataset(self.encode(lines))["perplexity"]
+
+    def report(self, dataset: LanguageModelDataset, progress: Progress, **options: Any) -> Report:
+        return Report(self.evaluate_dataset(dataset, **options), digits=4)
+
+    def trace(self, text: str, word: int | None) -> TextTrace:
+        return trace(self, text, word)
+
+    def card_info(self) -> CardInfo:
+        m, sizes = self.config, "-".join(map(str, self.config.widths))
+        cell = f"{m.cell} after {m.mogrifier_rounds} rounds of gating" if m.mogrifier_rounds else m.cell
+        facts = [
+            f"tokens: {len(self.tokenizer.items):,}, {self.net.embed.output_size} features each",
+            f"network: {cell}, layers of {sizes} units, {'tied ' * m.tied}{m.softmax} softmax"
+            + f", {m.mixtures} of them mixed" * (m.mixtures > 1),
+        ]
+        return CardInfo("A language model", 'perplexity(["some text"])', facts)
+
+
+def _even(data: LanguageModelDataset, most: int) -> int:
+    """The length of windows of at most so many steps, as like in length as can be: the last is filled up."""
+    longest = -(-len(data) // data.rows)
+    return -(-longest // -(-longest // most))

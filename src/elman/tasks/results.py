@@ -1,0 +1,130 @@
+"""What tasks hand to those who print, plot or explain: answers, reports, traces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from torch import nn
+
+from elman.errors import ConfigError, ModelError
+from elman.layers.rnn import RNN, StackedRNN
+from elman.metrics import LabelScore
+from elman.shapes import Float, Int, Tensor
+
+
+class Alignment(NamedTuple):
+    """Where a decoder looked for each token that it wrote, and for the end."""
+
+    source: list[str]
+    target: list[str]
+    weights: Float[Tensor, "T S"]
+
+
+class Answer(NamedTuple):
+    """What ``elman predict`` prints for one line: as text, or as a JSON object."""
+
+    line: str | bytes  # bytes are written as they are
+    record: Mapping[str, Any]
+    alignment: Alignment | None = None
+
+
+class ModelRecord(NamedTuple):
+    """What a model folder holds beside the model: how it was trained, what it scored."""
+
+    data: Any  # the config by which examples are read
+    config: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    card: str
+
+
+class CardInfo(NamedTuple):
+    """For the model card: what the model is, how Python calls it, and lines on its make."""
+
+    title: str
+    usage: str
+    facts: list[str]
+
+
+class Table(NamedTuple):
+    """Rows under a header, for people."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What ``elman evaluate`` prints: scores, tables and notes; with --json, scores and ``record``."""
+
+    scores: Mapping[str, float]
+    record: Mapping[str, Any] = field(default_factory=dict)
+    tables: Sequence[Table] = ()
+    notes: Sequence[str] = ()
+    digits: int = 2  # of a score
+
+
+def label_table(title: str, scores: Mapping[str, LabelScore], unit: str) -> Table:
+    """Precision, recall and F1 of each label; ``unit`` is what there are so many of."""
+    rows = [
+        [name, f"{s.precision:.1f}", f"{s.recall:.1f}", f"{s.f1:.1f}", str(s.support)]
+        for name, s in scores.items()
+    ]
+    return Table(title, ["label", "precision", "recall", "F1", unit], rows)
+
+
+def label_record(scores: Mapping[str, LabelScore]) -> dict[str, Any]:
+    """The same as JSON can hold it."""
+    return {name: asdict(score) for name, score in scores.items()}
+
+
+class Question(NamedTuple):
+    """Why this answer rather than the next best one?"""
+
+    of: str  # what was asked: the text, or one of its words
+    answer: str
+    other: str
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """-log p of each token of a text, its end included, in nats."""
+
+    tokens: list[str]
+    nats: list[float]
+
+
+@dataclass(frozen=True)
+class TextTrace:
+    """A model before it reads one text: all that is needed to look at it while it does.
+
+    ``margins`` runs ``embedding`` once and gives for each question log p(answer) - log p(other).
+    """
+
+    tokens: list[str]  # what the network reads
+    separator: str  # what stands between two tokens
+    layers: RNN | StackedRNN | None  # whose gates are looked at
+    xs: Float[Tensor, "1 T D"]  # what they read
+    embedding: nn.Module
+    margins: Callable[[], Float[Tensor, " N"]]
+    questions: list[Question]
+    attention: Float[Tensor, " T"] | None = None  # where a text is summed up by it
+    surprise: Surprise | None = None
+    alignment: Alignment | None = None
+
+
+def best_two(scores: Float[Tensor, "T Y"]) -> tuple[Int[Tensor, " T"], Int[Tensor, " T"]]:
+    """The best answer at each place, and the next best."""
+    if scores.shape[1] < 2:
+        raise ModelError("the model knows a single answer: no word speaks for it or against it")
+    first, second = scores.topk(2, -1).indices.unbind(-1)
+    return first, second
+
+
+def word_index(word: int, count: int, of: str = "text") -> int:
+    """The index of a word, counted from 1, among ``count``."""
+    if not 1 <= word <= count:
+        raise ConfigError(f"word {word} was asked for, but the {of} has {count}, counted from 1")
+    return word - 1

@@ -1,0 +1,65 @@
+"""Sequence to sequence: a text is read, another is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elman.tasks.spec import FILES, NETWORK, TRAINING, Flag, TaskSpec
+
+if TYPE_CHECKING:
+    from elman.tasks.seq2seq.task import *
+
+SPEC = TaskSpec(
+    name="seq2seq",
+    home="elman.tasks.seq2seq.task:Seq2Seq",
+    title="a sequence-to-sequence model",
+    verbs=("translate",),
+    usage="translate THIS_FOLDER texts.txt",
+    next_command='echo "a text of yours" | elman translate {} --n-best 3',
+    short_help="Train a sequence-to-sequence model: from a text to a text.",
+    help="""Train a sequence-to-sequence model: translation, spelling to sound, from any text to a text.
+
+    Line i of the first file belongs to line i of the second; a table has columns source and target. The
+    defaults are subwords, a bidirectional LSTM encoder and an LSTM decoder with attention between its
+    layers. Any key of a recipe can be set with --set.
+
+    \b
+    Examples:
+      elman train seq2seq --train train.en train.de --valid val.en val.de --out models/en-de
+      elman train seq2seq --train pairs.tsv --source-tokens chars --target-tokens words --out models/g2p
+      elman train seq2seq --train faq.csv --source question --target answer --joint --out models/faq
+    """,
+    flags={
+        "--train": Flag(
+            "data.train",
+            "Sources and targets, line by line, or one table: TSV, CSV or JSONL.",
+            "FILE [FILE]",
+            required=True,
+            several=True,
+        ),
+        "--valid": FILES["--valid"]._replace(metavar="FILE [FILE]", several=True),
+        "--test": FILES["--test"]._replace(metavar="FILE [FILE]", several=True),
+        "--encoding": FILES["--encoding"],
+        "--source": Flag("data.source", "Name or number of the source column of a table.", "COLUMN"),
+        "--target": Flag("data.target", "Name or number of the target column.", "COLUMN"),
+        "--source-tokens": Flag(
+            "tokens.source.kind", "Tokenizer: words, whitespace, chars, bytes, bpe or unigram; default: bpe."
+        ),
+        "--target-tokens": Flag("tokens.target.kind", "The same for the targets."),
+        "--joint": Flag("tokens.joint", "One shared vocabulary for source and target.", type=bool),
+        **NETWORK,
+        "--hidden": Flag("model.hidden", "Hidden size.", "N", int),
+        "--embedding": Flag("model.embedding", "Size of the token embeddings.", "N", int),
+        "--context": Flag(
+            "model.context",
+            "What of the source each step sees. By attention: between, current, previous, feeding; "
+            "without: first, every, aligned.",
+        ),
+        "--score": Flag("model.score", "Attention score: bilinear, dot, scaled or additive."),
+        **TRAINING,
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    return SPEC.export(name)

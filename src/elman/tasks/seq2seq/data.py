@@ -1,0 +1,165 @@
+"""What a sequence-to-sequence model learns from: pairs of texts, in files and as numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from elman.errors import ConfigError, DataError, check_option
+from elman.tasks.config import ExamplesConfig, TokenizerConfig, positive
+from elman.text import tables
+from elman.text.files import display_name, read_lines, read_parallel
+from elman.text.in_memory import InMemory
+
+
+@dataclass(frozen=True)
+class Seq2SeqDataConfig(ExamplesConfig):
+    """Where the pairs are: two files, line by line, or a table; further files hold further references."""
+
+    format: Literal["", "tsv", "csv", "jsonl"] = ""  # "": by the ending
+    source: str = "source"  # column: a name, or a number from 1
+    target: str = "target"
+    separator: str = ""  # of one file: what parts source and target, where it is no table
+    multi_reference: bool = False  # pairs with one source are one to judge by, if it is not trained on
+    max_tokens: int = 200  # pairs with more tokens on a side are not trained on
+    eval_examples: int = 2000  # examples that an evaluation in training writes; 0: all
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive("max_tokens", self.max_tokens)
+        check_option("eval_examples", self.eval_examples, self.eval_examples >= 0, "at least 0")
+        if self.separator and self.format:
+            raise ConfigError("separator is for text that is no table; leave format out")
+
+
+@dataclass(frozen=True)
+class TokenizerPairConfig:
+    """How each side is cut; ``joint``: both by one vocabulary, that of ``source``'s options."""
+
+    source: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="bpe"))
+    target: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="bpe"))
+    joint: bool = False
+
+    def __post_init__(self) -> None:
+        if self.joint and self.source != self.target:
+            raise ConfigError("joint is true, so source and target must be cut alike; say the same for both")
+
+
+class Seq2SeqExample(NamedTuple):
+    source: str
+    targets: tuple[str, ...]  # the right answers: one, or several references
+    where: str = ""  # file:line
+
+
+def read_examples(
+    data: Seq2SeqDataConfig, source: str | tuple[str, ...], *, train: bool = False
+) -> Iterator[Seq2SeqExample]:
+    """The pairs of a table, or of two files and more."""
+    paths = (source,) if isinstance(source, str) else source
+    if train and len(paths) > 2:
+        raise ConfigError(f"to train on, one file or two, not {len(paths)}")
+    pairs = _drop_empty(_pairs(data, paths), display_name(paths[0]))
+    return _group_by_source(pairs) if data.multi_reference and not train else pairs
+
+
+def _pairs(data: Seq2SeqDataConfig, paths: tuple[str, ...]) -> Iterator[Seq2SeqExample]:
+    if len(paths) > 1:
+        for number, (text, *targets) in read_parallel(paths, encoding=data.encoding):
+            yield Seq2SeqExample(text, tuple(targets), f"{display_name(paths[0])}:{number}")
+    elif data.separator and not isinstance(paths[0], InMemory):
+        yield from _read_separated(data, paths[0])
+    else:
+        columns = (data.source, data.target)
+        header, format = columns != ("source", "target"), data.format or None
+        rows = tables.read_rows(paths[0], columns, format=format, encoding=data.encoding, header=header)
+        for number, (text, target) in rows:
+            yield Seq2SeqExample(text, (target,), f"{display_name(paths[0])}:{number}")
+
+
+def _read_separated(data: Seq2SeqDataConfig, path: str) -> Iterator[Seq2SeqExample]:
+    for number, line in read_lines(path, encoding=data.encoding):
+        where = f"{display_name(path)}:{number}"
+        if not line.strip():
+            continue
+        text, found, target = line.partition(data.separator)
+        if not found:
+            raise DataError(f"{where}: expected source and target with {data.separator!r} between")
+        yield Seq2SeqExample(text.strip(), (target.strip(),), where)
+
+
+def _drop_empty(pairs: Iterator[Seq2SeqExample], file: str) -> Iterator[Seq2SeqExample]:
+    """Pairs of which both sides say something; what is empty on both sides is left out."""
+    empty = True
+    for example in pairs:
+        source, target = bool(example.source.strip()), any(text.strip() for text in example.targets)
+        if not source and not target:
+            continue
+        if not (source and target):
+            which = "source" if target else "target"
+            raise DataError(
+                f"{example.where}: the {which} is empty, but not the other side; are the files of "
+                "one length and in the same order?"
+            )
+        empty = False
+        yield example
+    if empty:
+        raise DataError(f"{file}: there are no pairs")
+
+
+def _group_by_source(pairs: Iterator[Seq2SeqExample]) -> Iterator[Seq2SeqExample]:
+    """One example for each source, with all its targets."""
+    groups: dict[str, Seq2SeqExample] = {}
+    for example in pairs:
+        first = groups.setdefault(example.source, example._replace(targets=()))
+        groups[example.source] = first._replace(targets=first.targets + example.targets)
+    yield from groups.values()
+
+
+def unseen(held: Sequence[Seq2SeqExample], training: Iterable[Seq2SeqExample]) -> list[Seq2SeqExample]:
+    """Of what is held out one example for each source that is not trained on.
+
+    A second pronunciation of a word that is trained on tells nothing but how well the first was learnt.
+    """
+    known = {example.source for example in training}
+    groups = list(_group_by_source(iter(held)))
+    kept = [example for example in groups if example.source not in known]
+    if groups and not kept:
+        raise DataError(f"{held[0].where}: all sources to judge by are trained on, too")
+    if len(kept) < len(groups):
+        left_out = f"{len(groups) - len(kept):,} of {len(groups):,} sources to judge by"
+        warnings.warn(f"{left_out} are trained on, too: they are left out", stacklevel=2)
+    return kept
+
+
+class EncodedPair(NamedTuple):
+    """A pair as numbers."""
+
+    text: str  # the source as it was
+    source: list[int]
+    target: list[int]  # of the first reference, </s> included
+    copies: list[int]  # for each token of the source its id as a target, where copying
+    unknown: tuple[str, ...]  # words of the source that the target's vocabulary has not
+
+
+@dataclass(frozen=True)
+class Seq2SeqDataset:
+    """Pairs as numbers, beside what they were."""
+
+    rows: list[EncodedPair]
+    examples: list[Seq2SeqExample]
+
+    @property
+    def lengths(self) -> list[tuple[int, int]]:
+        return [(len(row.source), len(row.target)) for row in self.rows]
+
+    def pick(self, index: Iterable[int]) -> Seq2SeqDataset:
+        chosen = list(index)
+        return Seq2SeqDataset([self.rows[i] for i in chosen], [self.examples[i] for i in chosen])
+
+    def within(self, max_tokens: int) -> Seq2SeqDataset:
+        return self.pick(i for i, pair in enumerate(self.lengths) if max(pair) <= max_tokens)
+
+    def __len__(self) -> int:
+        return len(self.rows)

@@ -1,0 +1,94 @@
+"""How good answers are: scores, and what elman evaluate says, with BLEU and chrF by sacreBLEU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from elman.errors import ConfigError
+from elman.metrics import corpus_bleu, corpus_chrf, edit_rate, exact_match, tokenize_13a
+from elman.state import eval_mode
+from elman.tasks.base import Progress
+from elman.tasks.results import Report
+from elman.tasks.seq2seq.data import Seq2SeqDataset
+from elman.tasks.seq2seq.loss import nats
+from elman.tasks.seq2seq.search import DecodingConfig, chunks
+
+if TYPE_CHECKING:
+    from elman.tasks.seq2seq.task import Seq2Seq
+
+CHUNK = 512  # sources that are answered together
+
+
+def score_answers(task: Seq2Seq, dataset: Seq2SeqDataset, answers: Sequence[str]) -> dict[str, float]:
+    """BLEU, chrF, exact answers and edits in percent, and what a token of a right answer costs."""
+    texts, right = _single_spaced(dataset, answers)
+    cut = tokenize_13a if task.config.bleu == "13a" else str.split
+    bleu, chrf = corpus_bleu(texts, right, tokenize=cut), corpus_chrf(texts, right)
+    costs = {"nats_per_token": _nats_per_token(task, dataset), "examples": len(texts)}
+    return {"bleu": bleu, "chrf": chrf, **_edit_scores(task, texts, right), **costs}
+
+
+def _edit_scores(task: Seq2Seq, texts: list[str], right: list[list[str]]) -> dict[str, float]:
+    letters = task.tokenizers.target.level in ("char", "byte")
+    pieces: Callable[[str], list[str]] = list if letters else str.split
+    edits = edit_rate([*map(pieces, texts)], [[*map(pieces, some)] for some in right])
+    return {"exact": exact_match(texts, right), "edit_rate": edits}
+
+
+def _single_spaced(dataset: Seq2SeqDataset, answers: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """Answers and their references as the model's own scores take them: blanks are blanks."""
+
+    def plain(texts: Sequence[str]) -> list[str]:
+        return [" ".join(text.split()) for text in texts]
+
+    return plain(answers), [plain(e.targets) for e in dataset.examples]
+
+
+@torch.no_grad()
+def _nats_per_token(task: Seq2Seq, dataset: Seq2SeqDataset) -> float:
+    total = count = 0.0
+    with eval_mode(task.net) as net:
+        for some in chunks([max(pair) for pair in dataset.lengths]):
+            batch = task.collate([dataset.rows[i] for i in some])
+            total += float(nats(net, batch).double()[batch.target_mask].sum())
+            count += float(batch.target_mask.sum())
+    return total / count
+
+
+def report(
+    task: Seq2Seq, data: Seq2SeqDataset, progress: Progress, config: DecodingConfig, others: Sequence[Seq2Seq]
+) -> Report:
+    """The scores, BLEU and chrF as sacreBLEU computes and signs them."""
+    metrics = _sacrebleu(task.config.bleu)
+    answers: list[str] = []
+    sources = [e.source for e in data.examples]
+    for start in range(0, len(sources), CHUNK):
+        some = task.translations(sources[start : start + CHUNK], config=config, others=others)
+        answers += [best[0].text for best in some]
+        progress("writing", len(answers), len(sources))
+    texts, right = _single_spaced(data, answers)
+    streams = [*zip_longest(*right)]  # as sacreBLEU wants them: the first of all, the second or None, …
+    scores = {name: metric.corpus_score(texts, streams).score for name, metric in metrics.items()}
+    signatures = {name: str(metric.get_signature()) for name, metric in metrics.items()}
+    scores |= _edit_scores(task, texts, right)
+    if not others:  # that of one model alone
+        scores["nats_per_token"] = _nats_per_token(task, data)
+    scores["examples"] = len(texts)
+    notes = [f"signature of {name}: {signature}" for name, signature in signatures.items()]
+    return Report(scores, {"signature": signatures}, notes=notes)
+
+
+def _sacrebleu(tokenize: str) -> dict[str, Any]:
+    try:
+        from sacrebleu.metrics.bleu import BLEU
+        from sacrebleu.metrics.chrf import CHRF
+    except ImportError:
+        raise ConfigError(
+            "BLEU and chrF are reported by sacreBLEU, which is not installed: pip install sacrebleu"
+        ) from None
+    # force: text that looks tokenised is not warned about; how it is cut is in the signature.
+    return {"bleu": BLEU(tokenize=tokenize, force=True), "chrf": CHRF()}

@@ -1,0 +1,270 @@
+"""Sequence to sequence: a text is read, another is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from elman.errors import ConfigError, DataError
+from elman.layers.embedding import Pretrained
+from elman.shapes import Tensor
+from elman.tasks.base import PredictOptions, Progress, Task, TaskDefaults
+from elman.tasks.results import Alignment, Answer, CardInfo, Report, TextTrace
+from elman.tasks.seq2seq import SPEC
+from elman.tasks.seq2seq.config import ATTENDING, Seq2SeqConfig
+from elman.tasks.seq2seq.data import (
+    EncodedPair,
+    Seq2SeqDataConfig,
+    Seq2SeqDataset,
+    Seq2SeqExample,
+    TokenizerPairConfig,
+    read_examples,
+    unseen,
+)
+from elman.tasks.seq2seq.evaluation import report, score_answers
+from elman.tasks.seq2seq.explain import align, trace
+from elman.tasks.seq2seq.loss import loss
+from elman.tasks.seq2seq.network import Seq2SeqNetwork
+from elman.tasks.seq2seq.search import DecodingConfig, Seq2SeqBatch
+from elman.tasks.seq2seq.sequence import Seq2SeqSequenceModel
+from elman.tasks.seq2seq.tokenizer_pair import TokenizerPair
+from elman.tasks.seq2seq.translation import Translation, attention_weights, translate_rows
+from elman.text.batching import pad
+from elman.text.vectors import read_vectors
+
+__all__ = [
+    "Alignment",
+    "DecodingConfig",
+    "Seq2Seq",
+    "Seq2SeqConfig",
+    "Seq2SeqDataConfig",
+    "Seq2SeqDataset",
+    "Seq2SeqExample",
+    "Seq2SeqNetwork",
+    "TokenizerPairConfig",
+    "Translation",
+    "read_examples",
+]
+
+
+SEARCH_OPTIONS = frozenset(
+    ["beam", "factor", "length_penalty", "max_tokens", "no_repeat", "stop", "precision", "others"]
+)
+
+
+class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
+    """Texts to texts. Make one with ``from_examples``, or load one from a model folder."""
+
+    spec = SPEC
+    defaults = TaskDefaults(
+        Seq2SeqDataConfig(),
+        TokenizerPairConfig(),
+        Seq2SeqConfig(),
+        {"lr": 3e-3, "epochs": 20, "patience": 5, "ema_decay": 0.99},
+    )
+    unit = "tokens"
+    batches_per_epoch = 200
+    predict_options = SEARCH_OPTIONS | {"n_best", "attention", "show_attention"}
+    evaluate_options = SEARCH_OPTIONS
+    read = staticmethod(read_examples)
+
+    config: Seq2SeqConfig
+    net: Seq2SeqNetwork
+
+    def __init__(
+        self, config: Seq2SeqConfig, tokenizers: TokenizerPair, vectors: Pretrained | None = None
+    ) -> None:
+        if config.shared and not tokenizers.joint:
+            raise ConfigError("shared is one embedding for both sides: set tokens.joint to true")
+        pieces = "subword" in (tokenizers.source.level, tokenizers.target.level)
+        if (config.copying or config.replace_unk) and pieces:
+            raise ConfigError(
+                "copying and replace_unk are for words: set the kind of both sides' tokens to words"
+            )
+        self.config, self.tokenizers = config, tokenizers
+        sizes = len(tokenizers.source.items), len(tokenizers.target.items)
+        self.net = Seq2SeqNetwork(config, sizes, vectors)
+
+    @property
+    def metric(self) -> str:
+        return self.config.metric
+
+    @property
+    def best(self) -> Literal["max", "min"]:
+        return "min" if self.metric in ("edit_rate", "nats_per_token") else "max"
+
+    @classmethod
+    def split(cls, data: Seq2SeqDataConfig) -> tuple[list[Seq2SeqExample], list[Seq2SeqExample]]:
+        """Of grouped pairs, only sources that are not trained on are validated on."""
+        training, held = super().split(data)
+        return training, unseen(held, training) if data.multi_reference else held
+
+    @classmethod
+    def check_objective(cls, config: Seq2SeqConfig, objective: str) -> None:
+        if config.coverage and objective == "scheduled":
+            raise ConfigError(
+                "model.coverage is for tokens that are read at once, which 'scheduled' ones are not: "
+                "set it to 0, or objective.kind to 'likelihood'"
+            )
+
+    @classmethod
+    def from_examples(
+        cls, config: Seq2SeqConfig, tokens: TokenizerPairConfig, examples: Sequence[Seq2SeqExample]
+    ) -> Seq2Seq:
+        tokenizers = TokenizerPair.learn(tokens, examples)
+        if not config.vectors:
+            return cls(config, tokenizers)
+        found = read_vectors(config.vectors, tokenizers.source.items)
+        matrix, known = torch.from_numpy(found.matrix), torch.from_numpy(found.found)
+        return cls(config, tokenizers, Pretrained(matrix, known, torch.ones_like(known)))
+
+    @classmethod
+    def from_folder(cls, config: Seq2SeqConfig, folder: Path, weights: Mapping[str, Tensor]) -> Seq2Seq:
+        if not config.vectors:
+            return cls(config, TokenizerPair.load(folder))
+        own, given, trained = (weights[f"source.{n}"] for n in ("own", "given", "trained"))
+        return cls(config, TokenizerPair.load(folder), Pretrained.like(own, given, trained))
+
+    def reuse_vocab(self, folder: Path) -> None:
+        self.tokenizers = self.tokenizers.reuse(folder)
+
+    def save_vocab(self, folder: Path) -> None:
+        self.tokenizers.save(folder)
+
+    def encode(self, examples: Iterable[Seq2SeqExample]) -> Seq2SeqDataset:
+        pairs = list(examples)
+        return Seq2SeqDataset([self.encode_pair(e.source, e.targets[0]) for e in pairs], pairs)
+
+    def encode_valid(self, data: Seq2SeqDataConfig, examples: Sequence[Seq2SeqExample]) -> Seq2SeqDataset:
+        """At most ``eval_examples`` of them, spread over all: to write takes time."""
+        count = data.eval_examples
+        if 0 < count < len(examples):
+            examples = [examples[i * len(examples) // count] for i in range(count)]
+        return self.encode(examples)
+
+    def build_batches(self, dataset: Seq2SeqDataset, data: Seq2SeqDataConfig, seed: int) -> Any:
+        """Pairs that are not too long."""
+        kept = dataset.within(data.max_tokens)
+        if not kept:
+            raise DataError(
+                f"{data.train}: every pair has more than {data.max_tokens} tokens on a side; "
+                "raise data.max_tokens"
+            )
+        return super().build_batches(kept, data, seed)
+
+    def encode_pair(self, source: str, target: str = "") -> EncodedPair:
+        """A pair as numbers, with what can be copied where the model copies."""
+        both = self.tokenizers
+        return (both.encode_copying if self.config.copying else both.encode)(source, target)
+
+    def collate(self, rows: Sequence[EncodedPair]) -> Seq2SeqBatch:
+        """Rows side by side where the network is."""
+        device = self.device
+
+        def here(ids: list[list[int]]) -> tuple[Tensor, Tensor]:
+            tokens, mask = pad(ids)
+            return tokens.to(device, non_blocking=True), mask.to(device, non_blocking=True)
+
+        copies, _ = here([row.copies for row in rows])
+        source, target = here([row.source for row in rows]), here([row.target for row in rows])
+        return Seq2SeqBatch(*source, *target, copies, max(len(row.unknown) for row in rows))
+
+    def loss(self, batch: Seq2SeqDataset, progress: float) -> Tensor:
+        return loss(self.net, self.config, self.collate(batch.rows))
+
+    def weight(self, batch: Seq2SeqDataset) -> float:
+        return float(sum(len(row.target) for row in batch.rows))
+
+    @property
+    def decoding_config(self) -> DecodingConfig:
+        """How the model writes by default; ``dataclasses.replace`` changes some of it."""
+        m = self.config
+        return DecodingConfig(beam=m.beam, length_penalty=m.length_penalty, max_tokens=m.max_tokens)
+
+    def validate(self, data: Seq2SeqDataset) -> dict[str, float]:
+        """The scores of greedy answers: quick, to choose weights by."""
+        return self.evaluate_dataset(data, replace(self.decoding_config, beam=1))
+
+    def evaluate_dataset(
+        self, data: Seq2SeqDataset, config: DecodingConfig | None = None, others: Sequence[Seq2Seq] = ()
+    ) -> dict[str, float]:
+        """BLEU, chrF, exact answers and edits in percent, and what a token of a right answer costs."""
+        found = translate_rows((self, *others), data.rows, config or self.decoding_config)
+        return score_answers(self, data, [best[0].text for best in found])
+
+    def translate(
+        self,
+        texts: Iterable[str],
+        *,
+        beam: int | None = None,
+        max_tokens: int | None = None,
+        config: DecodingConfig | None = None,
+    ) -> list[str]:
+        """An answer to each text; ``beam`` and ``max_tokens`` are those of the config, by name."""
+        found = self.translations(texts, beam=beam, max_tokens=max_tokens, config=config)
+        return [best[0].text for best in found]
+
+    def translations(
+        self,
+        texts: Iterable[str],
+        *,
+        beam: int | None = None,
+        n_best: int | None = None,
+        max_tokens: int | None = None,
+        config: DecodingConfig | None = None,
+        others: Sequence[Seq2Seq] = (),
+    ) -> list[list[Translation]]:
+        """The ``n_best`` answers to each text, best first; with ``others``, models of the same tokens,
+        the mean of all their probabilities decides. An empty text has an empty answer."""
+        asked = {"beam": beam, "n_best": n_best, "max_tokens": max_tokens}
+        changes: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+        config = replace(config or self.decoding_config, **changes)
+        return translate_rows((self, *others), [*map(self.encode_pair, texts)], config)
+
+    def align(self, source: str, target: str) -> Alignment:
+        """Where the decoder looks when it writes this answer to this text."""
+        if self.config.context not in ATTENDING:
+            raise ConfigError(f"this model has no attention to show: its context is {self.config.context!r}")
+        row, both = self.encode_pair(source, target), self.tokenizers
+        tokens = [*both.target.tokens(target), "</s>"]
+        return Alignment(both.source.tokens(source), tokens, attention_weights(self, row, row.target))
+
+    def report(
+        self, dataset: Seq2SeqDataset, progress: Progress, *, others: Sequence[Seq2Seq] = (), **decoding: Any
+    ) -> Report:
+        return report(self, dataset, progress, replace(self.decoding_config, **decoding), others)
+
+    def predict_lines(self, lines: Sequence[str], options: PredictOptions) -> Iterator[Answer]:
+        """The answer to each line, or the best few with their scores; to a blank line a blank one."""
+        texts = [text if text.strip() else "" for text in lines]  # blanks can be tokens, too
+        common = {"beam": max(self.config.beam, options.n_best), "n_best": options.n_best}
+        config = replace(self.decoding_config, **{**common, **options.decoding})
+        found = self.translations(texts, config=config, others=options.others)
+        for text, answers in zip(lines, found, strict=True):
+            best, looked = answers[0], None
+            scored = options.n_best > 1 and best.log_probs
+            line = "\t".join(f"{one.text} {one.score:.4f}" for one in answers) if scored else best.text
+            if options.align and best.log_probs:
+                looked = align((self, *options.others), text, best.tokens)
+            yield Answer(line, {"text": text, "answers": [a._asdict() for a in answers]}, looked)
+
+    def sequence_model(self) -> Seq2SeqSequenceModel:
+        return Seq2SeqSequenceModel(self)
+
+    def trace(self, text: str, word: int | None) -> TextTrace:
+        return trace(self, text, word)
+
+    def card_info(self) -> CardInfo:
+        m = self.config
+        sizes = [f"{len(side.items):,}" for side in (self.tokenizers.source, self.tokenizers.target)]
+        seen = f"attention ({m.context}, {m.score})" if m.context in ATTENDING else m.context
+        facts = [
+            f"tokens: {sizes[0]} to read, {sizes[1]} to write{', joint' * self.tokenizers.joint}",
+            f"network: {m.encoder} encoder of {m.reading} layers, {m.cell} decoder of {m.layers}, "
+            f"{m.hidden} units; context: {seen}",
+        ]
+        return CardInfo("A sequence-to-sequence model", 'translate(["some text"])', facts)

@@ -1,0 +1,131 @@
+"""Answers to texts: some sources at a time are searched, by one model or by several together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from copy import deepcopy
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+
+from elman.decoding import Hypothesis, Step
+from elman.errors import ConfigError
+from elman.generation.cursor import truncate_at_stop
+from elman.layers.decoders.attention_decoder import AttentionDecoder
+from elman.layers.decoders.base import DecoderOutput
+from elman.layers.decoders.inference import InferenceDecoder, TokenProjections
+from elman.layers.packed_linear import PackedLinear
+from elman.shapes import Float, Int, Tensor
+from elman.state import State, eval_mode
+from elman.tasks.parallel_map import parallel_map
+from elman.tasks.seq2seq.data import EncodedPair
+from elman.tasks.seq2seq.loss import decoder_step, teacher_forced, to_vocabulary, with_copies
+from elman.tasks.seq2seq.network import Seq2SeqNetwork
+from elman.tasks.seq2seq.search import DecodingConfig, Seq2SeqBatch, chunks, write
+from elman.text.vocab import UNK
+
+if TYPE_CHECKING:
+    from elman.tasks.seq2seq.task import Seq2Seq
+
+
+class Translation(NamedTuple):
+    """An answer to a text."""
+
+    text: str
+    score: float  # what answers are ranked by: log p / length^penalty
+    tokens: list[str]
+    log_probs: list[float]  # one for each token, and for the end where it ended by itself
+
+
+def translate_rows(
+    tasks: Sequence[Seq2Seq], rows: Sequence[EncodedPair], decoding: DecodingConfig
+) -> list[list[Translation]]:
+    """The best answers to each source; of several models the mean of their probabilities decides."""
+    first, *others = tasks
+    for other in others:
+        same = first.tokenizers.matches(other.tokenizers)
+        if not same or other.config.copying != first.config.copying:
+            raise ConfigError("models that write together must have the same tokens")
+    numbers = [i for i, row in enumerate(rows) if row.source]
+    parts = [[numbers[i] for i in some] for some in chunks([len(rows[i].source) for i in numbers])]
+    parts.reverse()  # the longest first, lest all wait for it at the end
+    answers = [[Translation("", 0.0, [], [])] for _ in rows]
+    with ExitStack() as stack:
+        for task in tasks:
+            stack.enter_context(eval_mode(task.net))
+        answer = _answerer(tasks, rows, decoding)
+        on_cpu = first.device.type == "cpu"
+        found = parallel_map(answer, parts) if on_cpu else [*map(answer, parts)]
+    for some, best in zip(parts, found, strict=True):
+        for i, one in zip(some, best, strict=True):
+            answers[i] = one
+    return answers
+
+
+def _answerer(
+    tasks: Sequence[Seq2Seq], rows: Sequence[EncodedPair], decoding: DecodingConfig
+) -> Callable[[list[int]], list[list[Translation]]]:
+    """What answers some of the rows, by number; threads may do so side by side."""
+    first = tasks[0]
+    with torch.no_grad():
+        writers = [_quick_steps(task.net, decoding.precision) for task in tasks]
+
+    @torch.no_grad()  # inside, for threads of its own
+    def answer(some: list[int]) -> list[list[Translation]]:
+        chosen = [rows[i] for i in some]
+        batch = first.collate(chosen)
+
+        def text(number: int, ids: list[int]) -> str:
+            return first.tokenizers.join_tokens(first.tokenizers.decode(ids, chosen[number]), ids)
+
+        written = write([begin(batch) for begin in writers], batch, decoding, text)
+        return [
+            [_translation(first, row, one, decoding.stop) for one in best]
+            for row, best in zip(chosen, written, strict=True)
+        ]
+
+    return answer
+
+
+def _quick_steps(net: Seq2SeqNetwork, precision: str) -> Callable[[Seq2SeqBatch], tuple[Step[State], State]]:
+    """`decoder_step`, quicker: for a network that neither learns nor changes as long as this is in use."""
+    net = deepcopy(net).bfloat16() if precision == "bfloat16" else net
+    decoder = net.decoder
+    if not isinstance(decoder, AttentionDecoder):
+        return partial(decoder_step, net)
+    writer, output = InferenceDecoder(decoder), PackedLinear(net.softmax.W, net.softmax.b)
+
+    def begin(batch: Seq2SeqBatch) -> tuple[Step[State], State]:
+        session, first = decoder.begin(net.encode(batch.source, batch.mask))
+        session = writer.begin(session)
+        inputs = TokenProjections(net.target, decoder)  # what one thread computes, no other reads
+
+        def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
+            state, o, weights = writer.step(session, state, inputs(to_vocabulary(net, tokens)))
+            reading = DecoderOutput(state, o[:, None], weights[:, None])
+            return state, with_copies(net, reading, output(net.softmax.P(o)), batch)
+
+        return step, first
+
+    return begin
+
+
+def _translation(task: Seq2Seq, row: EncodedPair, best: Hypothesis, stop: Sequence[str]) -> Translation:
+    ids, tokens = best.tokens, task.tokenizers.decode(best.tokens, row)
+    if task.config.replace_unk and UNK in ids:  # by the word of the source that was looked at most
+        words = task.tokenizers.source.tokens(row.text)
+        looked = attention_weights(task, row, ids).argmax(-1).tolist()
+        tokens = [words[looked[i]] if ids[i] == UNK else token for i, token in enumerate(tokens)]
+    text = truncate_at_stop(task.tokenizers.join_tokens(tokens, ids), stop)
+    return Translation(text, best.score, tokens, best.log_probs)
+
+
+@torch.no_grad()
+def attention_weights(task: Seq2Seq, row: EncodedPair, ids: Sequence[int]) -> Float[Tensor, "T S"]:
+    """Where the decoder looks when it writes these tokens."""
+    with eval_mode(task.net) as net:
+        output = teacher_forced(net, task.collate([row._replace(target=list(ids))]))
+    assert output.weights is not None
+    return output.weights[0].float().cpu()

@@ -1,0 +1,46 @@
+"""Labelling: a tag for each word of a sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elman.tasks.spec import FILES, NETWORK, TRAINING, Flag, TaskSpec
+
+if TYPE_CHECKING:
+    from elman.tasks.tagger.task import *
+
+SPEC = TaskSpec(
+    name="tagger",
+    home="elman.tasks.tagger.task:Tagger",
+    title="a tagger",
+    verbs=("predict",),
+    usage="predict THIS_FOLDER texts.txt",
+    next_command='echo "A sentence of yours." | elman predict {} --format raw',
+    help="""Train a tagger: parts of speech, chunks, entities, slots.
+
+    The defaults read words and their characters with a bidirectional LSTM; a CRF predicts tags that
+    mark spans (BIO, IOB1, BIOES), a softmax all others. Any key of a recipe can be set with --set.
+
+    \b
+    Examples:
+      elman train tagger --train train.conllu --valid dev.conllu --column upos --out models/pos
+      elman train tagger --train ner.conll --out models/ner --vectors glove.txt
+    """,
+    flags={
+        "--train": Flag("data.train", "CoNLL-U, or CoNLL columns.", "FILE", required=True),
+        **FILES,
+        "--column": Flag(
+            "data.column",
+            "Tag column: a name or number, or several (upos,xpos); default: upos, or the last.",
+            "COLUMN",
+        ),
+        "--tokens": Flag("tokens.kind", "Tokenizer for raw text: words or whitespace."),
+        "--output": Flag("model.output", "Output layer: softmax, crf or feedback; default: crf for spans."),
+        **NETWORK,
+        **TRAINING,
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    return SPEC.export(name)

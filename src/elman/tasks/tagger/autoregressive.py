@@ -1,0 +1,121 @@
+"""Tags fed back: p(t | w) = Π_i p(t_i | w, t_{<i}), the tag of the word before enters the cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy, one_hot, pad
+
+from elman.cells import Cell
+from elman.decoding import AtLengths, Beam, History, Hypothesis, Step
+from elman.decoding.sequence_model import Blend
+from elman.layers.crf import Constraints, Paths
+from elman.layers.rnn import RNN
+from elman.shapes import Float, Int, Tensor
+from elman.state import State
+from elman.tasks.tagger.heads import Mask, Outputs, TagIds, TagRows
+
+
+class AutoregressiveHead(nn.Module):
+    """s_i = R(s_{i-1}, [y_i ; T t_{i-1}]),  p(t_i | w, t_{<i}) = softmax(V s_i).
+
+    In training the tag before is the right one (teacher forcing). Answers are found by a beam; marginals are
+    those of its hypotheses, weighed by probability.
+    """
+
+    def __init__(
+        self, cell: Cell[Any], tags: int, allowed: Constraints | None, *, features: int, beam: int
+    ) -> None:
+        super().__init__()
+        self.tags, self.allowed, self.beam = tags, allowed, beam
+        self.T = nn.Embedding(tags + 1, features)  # the last row stands before the first tag
+        self.read = RNN(cell)
+        self.emit = nn.Linear(cell.output_size, tags)
+
+    def loss(self, ys: Outputs, tags: TagIds, mask: Mask) -> Float[Tensor, " B"]:
+        logits = self.emit(self.states(ys, tags, mask))
+        each = cross_entropy(logits.float().transpose(1, 2), tags, reduction="none")
+        return each.masked_fill(~mask, 0).sum(1)
+
+    def states(self, ys: Outputs, tags: TagIds, mask: Mask) -> Float[Tensor, "B T S"]:
+        """O(s_i) after these tags, from which each is predicted."""
+        before = pad(tags, (1, 0), value=self.tags)[:, :-1]
+        hs: Tensor = self.read(torch.cat([ys, self.T(before)], -1), mask)[0]
+        return hs
+
+    def open(self, ys: Outputs) -> tuple[Step[State], Blend, State]:
+        """The step after a tag, that after a mixture of tags where some are negative, the first state."""
+
+        def step(state: State, tags: Tensor) -> tuple[State, Tensor]:
+            return self._after(ys, state, self.T(tags))
+
+        def blend(state: State, tags: Tensor, weights: Tensor) -> tuple[State, Tensor]:
+            mixed, given = weights @ self.T.weight[: self.tags], self.T(tags.clamp(min=0))
+            return self._after(ys, state, torch.where((tags < 0)[:, None], mixed, given))
+
+        row = torch.arange(len(ys), device=ys.device)
+        return step, blend, State(s=self.read.cell.initial(ys), place=torch.zeros_like(row), row=row)
+
+    def _after(self, ys: Tensor, state: State, fed: Tensor) -> tuple[State, Tensor]:
+        """The next state and its logits, ``fed`` being the features of the tag before."""
+        cell, here = self.read.cell, state.place.clamp(max=ys.shape[1] - 1)
+        x = torch.cat([ys[state.row, here], fed], -1)
+        s = cell.step(state.s, cell.project(x))
+        return State(s=s, place=state.place + 1, row=state.row), self.emit(cell.output(s))
+
+    @torch.no_grad()
+    def n_best(self, ys: Outputs, mask: Mask, n: int) -> Paths:
+        lengths = mask.sum(1)
+        tags = lengths.new_zeros(len(ys), n, ys.shape[1])
+        scores = ys.new_full((len(ys), n), -torch.inf)
+        scores[lengths == 0, 0] = 0  # without words there is one path, the empty one
+        (some,) = lengths.nonzero(as_tuple=True)
+        if not len(some):
+            return Paths(tags, scores)
+        found = self._search(ys[some], lengths[some], n)
+        for row, hypotheses in zip(some.tolist(), found, strict=True):
+            for rank, hypothesis in enumerate(hypotheses):
+                tags[row, rank, : len(hypothesis.tokens)] = torch.tensor(hypothesis.tokens)
+                scores[row, rank] = hypothesis.score
+        return Paths(tags, scores)
+
+    def _search(self, ys: Tensor, lengths: Tensor, n: int) -> list[list[Hypothesis]]:
+        legal = () if self.allowed is None else (Legal(self.allowed, lengths),)
+        beam = Beam(width=max(n, self.beam), length_penalty=0, narrow=False, n_best=n)
+        (step, _, state), start = self.open(ys), lengths.new_full((len(ys),), self.tags)
+        return beam(step, state, start=start, stop=AtLengths(lengths), limit=ys.shape[1], constraints=legal)
+
+    def best(self, ys: Outputs, mask: Mask) -> TagIds:
+        return self.n_best(ys, mask, 1).tags[:, 0]
+
+    def marginals(self, ys: Outputs, mask: Mask) -> Float[Tensor, "B T Y"]:
+        paths = self.n_best(ys, mask, self.beam)
+        weights = paths.scores.softmax(1)[:, :, None, None]
+        return (weights * one_hot(paths.tags, self.tags)).sum(1) * mask[..., None]
+
+    def pieces(self, ys: Outputs, mask: Mask, rows: TagRows) -> Float[Tensor, " N"]:
+        paths = self.n_best(ys, mask, self.beam)
+        differ = pad((paths.tags[rows.of] != rows.tags[:, None]).cumsum(2), (1, 0))
+        row, start, stop = rows.spans.unbind(1)
+        agree = differ[row, :, stop] == differ[row, :, start]
+        return (paths.scores.softmax(1)[rows.of[row]] * agree).sum(1).log()
+
+
+@dataclass(frozen=True)
+class Legal:
+    """Only tags that a scheme lets follow the one before, in sentences of these lengths."""
+
+    allowed: Constraints
+    lengths: Int[Tensor, " B"]
+
+    def __call__(self, written: History, logits: Float[Tensor, "N Y"]) -> Float[Tensor, "N Y"]:
+        position = written.tokens.shape[1]
+        allowed, device = self.allowed, logits.device
+        begin, step, end = (part.to(device) for part in (allowed.begin, allowed.step, allowed.end))
+        legal = step[written.tokens[:, -1]] if position else begin.expand_as(logits)
+        last = self.lengths[written.sentence] <= position + 1
+        legal = legal & (end | ~last[:, None])
+        return logits.masked_fill(~legal, -torch.inf)

@@ -1,0 +1,123 @@
+"""What a tagger learns from: sentences whose words have tags, in files and as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from elman.errors import ConfigError, DataError
+from elman.tasks.config import ExamplesConfig
+from elman.tasks.word_batch import WordForms, WordRow
+from elman.text import conll, files
+from elman.text.in_memory import InMemory
+
+
+@dataclass(frozen=True)
+class TaggerDataConfig(ExamplesConfig):
+    """Where the sentences are: CoNLL-U, CoNLL columns, or a file of words and one of tags."""
+
+    format: Literal["", "conllu", "columns"] = ""  # "": by the ending
+    # Of the tags: a name or a number, or several (upos,feats); "": upos, or the last.
+    column: str = ""
+    inputs: str = ""  # columns that are read beside the words, not tagged: a part of speech, say
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.inputs and not self.column:
+            raise ConfigError("inputs are given, but not the column of the tags; say both")
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        return _split_names(self.column) if self.column else None
+
+    @property
+    def input_columns(self) -> tuple[str, ...]:
+        return _split_names(self.inputs) if self.inputs else ()
+
+
+def _split_names(names: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in names.split(","))
+
+
+class TaggerExample(NamedTuple):
+    words: tuple[str, ...]
+    tags: tuple[tuple[str, ...], ...]  # for each column, one a word
+    columns: tuple[str, ...] = ("tags",)  # their names
+    where: str = ""  # file:line of the first word
+    inputs: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # further columns that are read
+
+
+def read_examples(
+    data: TaggerDataConfig, source: str | tuple[str, ...], *, train: bool = False
+) -> Iterator[TaggerExample]:
+    """The sentences of a file, or of a file of words and one of tags."""
+    paths = (source,) if isinstance(source, str) else source
+    if isinstance(source, InMemory):
+        yield from _rows(source)
+    elif len(paths) == 2:
+        yield from _lines(data, paths)
+    elif len(paths) == 1:
+        yield from _columns(data, paths[0])
+    else:
+        raise ConfigError(f"sentences are in one file or in two, not in {len(paths)}")
+
+
+def _rows(source: InMemory) -> Iterator[TaggerExample]:
+    for number, (words, tags) in source.take(("words", "tags")):
+        if isinstance(words, str) or isinstance(tags, str) or len(words) != len(tags):
+            raise DataError(f"{source}:{number}: expected words and as many tags, got {words!r}, {tags!r}")
+        yield TaggerExample(tuple(words), (tuple(tags),), where=f"{source}:{number}")
+
+
+def _columns(data: TaggerDataConfig, path: str) -> Iterator[TaggerExample]:
+    asked, inputs = data.columns, data.input_columns
+    wanted = (asked or ()) + inputs if inputs else asked
+    for s in conll.read_sentences(path, columns=wanted, format=data.format or None, encoding=data.encoding):
+        names = s.layout.names or [str(i + 1) for i in range(s.layout.width)]
+        columns = tuple(names[i] for i in s.layout.places(asked))
+        tags, given = s.tags[: len(columns)], s.tags[len(columns) :]
+        read = dict(zip((names[i] for i in s.layout.places(inputs)), given, strict=True))
+        yield TaggerExample(s.words, tags, columns, f"{path}:{s.line + s.at[0]}", read)
+
+
+def _lines(data: TaggerDataConfig, paths: tuple[str, ...]) -> Iterator[TaggerExample]:
+    if data.column or data.format or data.inputs:
+        raise ConfigError("a file of words and one of tags have no columns: leave out column, format, inputs")
+    empty = True
+    for number, (text, line) in files.read_parallel(paths, encoding=data.encoding):
+        words, tags = text.split(), line.split()
+        if len(words) != len(tags):
+            found = f"{len(tags)} tags for the {len(words)} words of {paths[0]}:{number}"
+            raise DataError(f"{paths[1]}:{number}: {found}; expected one a word")
+        if words:
+            empty = False
+            yield TaggerExample(tuple(words), (tuple(tags),), where=f"{paths[0]}:{number}")
+    if empty:
+        raise DataError(f"{paths[0]}: the file has no sentences")
+
+
+@dataclass(frozen=True)
+class TaggerDataset:
+    """Sentences as numbers, beside what they were."""
+
+    rows: list[WordRow]
+    forms: WordForms
+    tags: list[npt.NDArray[np.int64]]  # (columns, words)
+    examples: list[TaggerExample]
+
+    @property
+    def lengths(self) -> list[int]:
+        return [len(row) for row in self.rows]
+
+    def pick(self, index: Iterable[int]) -> TaggerDataset:
+        chosen = list(index)
+        rows, tags = [self.rows[i] for i in chosen], [self.tags[i] for i in chosen]
+        return TaggerDataset(rows, self.forms, tags, [self.examples[i] for i in chosen])
+
+    def __len__(self) -> int:
+        return len(self.rows)

@@ -1,0 +1,109 @@
+"""What elman predict prints of a tagger: tags, pairs, or a file whose column is filled."""
+
+from __future__ import annotations
+
+from codecs import getincrementalencoder
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from elman.errors import ConfigError, DataError
+from elman.tasks.base import PredictOptions
+from elman.tasks.results import Answer
+from elman.tasks.tagger.analysis import Tagging
+from elman.text.conll import fill_tags, read_blocks, read_sentences
+from elman.text.conll_format import ColumnLayout
+from elman.text.files import file_extension, read_lines
+
+if TYPE_CHECKING:
+    from elman.tasks.tagger.task import Tagger
+
+ENDINGS = {".conllu": "conllu", ".conll": "columns"}
+
+
+def tag_file(task: Tagger, file: str, options: PredictOptions) -> Iterator[Answer]:
+    """Tag lines of words, raw text, or a file of columns, by ``format`` or by the ending."""
+    format, encoding = (options.format or ENDINGS.get(file_extension(file), "lines"), options.encoding)
+    if options.n_best > 1 and not options.as_json and len(task.tagsets) > 1:
+        raise ConfigError("--top is for a tagger of one column; --json has the best of each")
+    words: Iterable[Sequence[str]]
+    if format in ("lines", "raw"):
+        split = task.split_words if format == "raw" else str.split
+        words = (split(line) for _, line in read_lines(file, encoding=encoding))
+    elif options.as_json or options.n_best > 1:
+        sentences = read_sentences(file, columns=(), format=format, encoding=encoding)
+        words = (sentence.words for sentence in sentences)
+    else:
+        yield from _fill(task, file, format, options)
+        return
+    for some in options.chunks(words):
+        yield from _tag(task, some, options, pairs=format == "raw")
+
+
+def _tag(
+    task: Tagger, sentences: list[Sequence[str]], options: PredictOptions, *, pairs: bool
+) -> Iterator[Answer]:
+    if not options.as_json and options.n_best == 1:
+        for words, columns in zip(sentences, task.tag_columns(sentences), strict=True):
+            yield Answer(_line(words, columns, pairs), {})
+        return
+    analyses = task.analyse(sentences, n_best=options.n_best)
+    for words, taggings in zip(sentences, analyses, strict=True):
+        best = (f"{_line(words, [tags], pairs)} {chance:.4f}" for tags, chance in taggings[0].n_best)
+        named = zip(task.tagsets, taggings, strict=True)
+        found = {tagset.column: _record(words, tagging) for tagset, tagging in named}
+        record = found if len(found) > 1 else next(iter(found.values()))
+        yield Answer("\t".join(best), {"words": list(words), **record})
+
+
+def _line(words: Sequence[str], columns: Sequence[Sequence[str]], pairs: bool) -> str:
+    """Tags apart by blanks, columns by tabs; as pairs, each word with its tags."""
+    if not pairs:
+        return "\t".join(" ".join(tags) for tags in columns)
+    return " ".join("/".join(parts) for parts in zip(words, *columns, strict=True))
+
+
+def _record(words: Sequence[str], tagging: Tagging) -> dict[str, Any]:
+    return {
+        "tags": tagging.tags,
+        "confidence": tagging.confidence,
+        "spans": [
+            {**span._asdict(), "text": " ".join(words[span.start : span.end]), "confidence": sure}
+            for span, sure in tagging.spans
+        ],
+        "n_best": [{"tags": tags, "probability": chance} for tags, chance in tagging.n_best],
+    }
+
+
+def _fill(task: Tagger, file: str, format: str, options: PredictOptions) -> Iterator[Answer]:
+    """The file, block by block, with its column filled and all else as it was, in its encoding."""
+    names = [tagset.column for tagset in task.tagsets]
+    encode = None  # begun with the first block: some encodings start with a mark
+    read = tuple(given.column for given in task.featurizer.inputs)
+    blocks = read_blocks(file, columns=read, format=format, encoding=options.encoding)
+    for some in options.chunks(blocks):
+        encode = encode or getincrementalencoder(options.encoding)().encode
+        inputs = [block.tags for block in some] if read else None
+        answers = task.tag_columns([block.words for block in some], inputs)
+        for block, tags in zip(some, answers, strict=True):
+            columns = _places(names, block.layout)
+            lines = fill_tags(block, columns, tags) if block.words else block.raw
+            try:
+                yield Answer(encode("".join(lines)), {})
+            except UnicodeEncodeError as error:
+                raise DataError(f"a tag cannot be written in {options.encoding}: {error}") from None
+
+
+def _places(names: Sequence[str], layout: ColumnLayout) -> tuple[str, ...]:
+    """The columns to fill; those that the file does not have are added at its end."""
+    if layout.names:
+        # A number is none of its names: it was counted in a file with other columns.
+        if not set(names) <= set(layout.names):
+            fills = ", ".join(names)
+            raise ConfigError(f"the tagger fills {fills}, which CoNLL-U does not have; --json prints the tags")
+        return tuple(names)
+    wide, places = layout.width, []
+    for name in names:
+        there = name.isdigit() and 1 < int(name) <= layout.width
+        wide += not there
+        places.append(name if there else str(wide))
+    return tuple(places)

@@ -1,0 +1,231 @@
+"""Labelling: a tag for each word of a sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch
+
+from elman.errors import ConfigError, DataError, ModelError
+from elman.layers.word_layer import WordBatch
+from elman.shapes import Tensor
+from elman.state import eval_mode
+from elman.tasks.base import PredictOptions, Progress, Task, TaskDefaults
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.results import Answer, CardInfo, Report, TextTrace
+from elman.tasks.tagger import SPEC
+from elman.tasks.tagger.analysis import Tagging, analyse_sentences, best_tags
+from elman.tasks.tagger.config import TaggerConfig
+from elman.tasks.tagger.data import TaggerDataConfig, TaggerDataset, TaggerExample, read_examples
+from elman.tasks.tagger.explain import trace
+from elman.tasks.tagger.heads import Head
+from elman.tasks.tagger.network import TaggerNetwork, output_of
+from elman.tasks.tagger.output import tag_file
+from elman.tasks.tagger.scoring import Tags, report_tags, score_tags
+from elman.tasks.tagger.sequence import TaggerSequenceModel
+from elman.tasks.tagger.tagset import UNKNOWN, Tagset
+from elman.tasks.word_batch import WordForms, WordRow, collate
+from elman.tasks.word_features import InputColumn, WordFeaturizer
+from elman.text.batching import length_sorted_chunks, pad
+from elman.text.json_io import read_json, write_json
+from elman.text.pre_tokenizer import PreTokenizer
+from elman.text.quoting import quote
+from elman.text.vocab import Vocab
+from elman.text.vocab_tokenizer import VocabTokenizer
+
+__all__ = [
+    "Tagger",
+    "TaggerConfig",
+    "TaggerDataConfig",
+    "TaggerDataset",
+    "TaggerExample",
+    "TaggerNetwork",
+    "Tagging",
+    "read_examples",
+]
+
+
+class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
+    """Sentences to tags. Make one with ``from_examples``, or load one from a model folder."""
+
+    spec = SPEC
+    defaults = TaskDefaults(
+        TaggerDataConfig(),
+        TokenizerConfig(lower=True, digits=True),
+        TaggerConfig(),
+        {"lr": 6e-3, "epochs": 12, "patience": 4, "ema_decay": 0.95},
+    )
+    unit = "sentences"
+    batches_per_epoch = 400
+    predict_options = frozenset({"n_best", "format"})
+    read = staticmethod(read_examples)
+
+    config: TaggerConfig
+    net: TaggerNetwork
+
+    def __init__(self, config: TaggerConfig, featurizer: WordFeaturizer, tagsets: Sequence[Tagset]) -> None:
+        self.config, self.featurizer, self.tagsets = config, featurizer, tuple(tagsets)
+        self.net = TaggerNetwork(config, featurizer, tagsets)
+
+    @property
+    def metric(self) -> str:
+        """F1 where tags mark spans, else accuracy; of several columns the mean of theirs."""
+        return self.tagsets[0].metric if len(self.tagsets) == 1 else "mean"
+
+    @classmethod
+    def from_examples(
+        cls, config: TaggerConfig, tokens: TokenizerConfig, examples: Sequence[TaggerExample]
+    ) -> Tagger:
+        if tokens.kind not in ("words", "whitespace"):
+            raise ConfigError(f"tokens.kind is {tokens.kind!r}; words are tagged: words or whitespace")
+        counts = Counter(word for e in examples for word in e.words)
+        pre_tokenizer = PreTokenizer(tokens.kind, tokens.lower, tokens.digits)
+        folded = (pre_tokenizer.normalize(word) for word in counts.elements())
+        vocab = Vocab.build(folded, min_count=tokens.min_count, size=tokens.size or None)
+        featurizer = WordFeaturizer.learn(config, VocabTokenizer(pre_tokenizer, vocab), counts)
+        featurizer.inputs = tuple(
+            InputColumn(name, Vocab.build(value for e in examples for value in e.inputs[name]))
+            for name in examples[0].inputs
+        )
+        tagsets = [
+            Tagset.learn(column, [e.tags[i] for e in examples], config.scheme)
+            for i, column in enumerate(examples[0].columns)
+        ]
+        return cls(config, featurizer, tagsets)
+
+    @classmethod
+    def from_folder(cls, config: TaggerConfig, folder: Path, weights: Mapping[str, Tensor]) -> Tagger:
+        return cls(config, WordFeaturizer.load(config, folder, weights), _tagsets(folder))
+
+    def reuse_vocab(self, folder: Path) -> None:
+        """Take the vocabulary that was stored, if it and the tags are of the same data."""
+        if _tagsets(folder) != self.tagsets:
+            raise ModelError(f"{folder} was trained on other data: its tags differ")
+        self.featurizer.reuse_vocab(folder)
+
+    def save_vocab(self, folder: Path) -> None:
+        self.featurizer.save(folder)
+        write_json(folder / "labels.json", [tagset.to_json() for tagset in self.tagsets])
+
+    def encode(self, examples: Iterable[TaggerExample]) -> TaggerDataset:
+        sentences = list(examples)
+        inputs = [[*e.inputs.values()] for e in sentences] if self.featurizer.inputs else None
+        rows, forms = self.featurizer.sentences((e.words for e in sentences), inputs)
+        tags = []
+        for e in sentences:
+            if len(e.tags) != len(self.tagsets):
+                raise DataError(f"{e.where}: {len(e.tags)} columns of tags, the tagger has {len(self.tagsets)}")
+            each = zip(self.tagsets, e.tags, strict=True)
+            tags.append(np.stack([tagset.encode(column, e.where) for tagset, column in each]))
+        return TaggerDataset(rows, forms, tags, sentences)
+
+    def fit_statistics(self, data: TaggerDataset) -> None:
+        """Refuse what cannot be learnt: a tag that is not among those of the model."""
+        for tags, example in zip(data.tags, data.examples, strict=True):
+            if (tags == UNKNOWN).any():
+                column, place = np.argwhere(tags == UNKNOWN)[0]
+                tag, word = example.tags[column][place], example.words[place]
+                raise DataError(
+                    f"{example.where}: the tag {quote(tag)} of word {place + 1}, {quote(word)}, is "
+                    "none of those that the model was trained with"
+                )
+
+    def loss(self, batch: TaggerDataset, progress: float) -> Tensor:
+        """Mean over sentences of -log p(tags | words), or of that a word."""
+        words, ys = self.read_words(batch.rows, batch.forms)
+        total = ys.new_zeros(len(ys))
+        for i, head in enumerate(self._heads):
+            tags = pad([tags[i].tolist() for tags in batch.tags]).ids.to(ys.device)
+            total = total + head.loss(ys, tags, words.mask)
+        lengths = words.mask.sum(1).clamp(min=1)
+        return (total / lengths if self.config.loss == "mean" else total).mean()
+
+    def evaluate_dataset(self, data: TaggerDataset) -> dict[str, float]:
+        """Accuracy in percent, of unseen words too; precision, recall and F1 where tags mark spans."""
+        return score_tags(self.featurizer, self.tagsets, data, self.predictions(data))
+
+    def predictions(self, data: TaggerDataset) -> Tags:
+        """For each column and each sentence, the likeliest tags."""
+        guesses = self._answer(data.rows, data.forms, best_tags)
+        return [[tags[i] for tags in guesses] for i in range(len(self.tagsets))]
+
+    def tag(self, sentences: Iterable[Sequence[str] | str]) -> list[list[str]]:
+        """A tag for each word, of the first column; a text is cut into words."""
+        return [tags[0] for tags in self.tag_columns(map(self.split_words, sentences))]
+
+    def split_words(self, sentence: Sequence[str] | str) -> Sequence[str]:
+        """The words of a sentence."""
+        return self.featurizer.tokenizer.split(sentence) if isinstance(sentence, str) else sentence
+
+    def tag_columns(
+        self, sentences: Iterable[Sequence[str]], inputs: Iterable[Sequence[Sequence[str]]] | None = None
+    ) -> list[list[list[str]]]:
+        """For each sentence and each column, a tag for each word; ``inputs`` is what else is read."""
+        return self._answer(*self.featurizer.sentences(sentences, inputs), best_tags)
+
+    def analyse(self, sentences: Sequence[Sequence[str] | str], *, n_best: int = 1) -> list[list[Tagging]]:
+        """For each sentence and each column: tags and spans, how sure they are, and the next best."""
+        rows, forms = self.featurizer.sentences(map(self.split_words, sentences))
+        return self._answer(rows, forms, partial(analyse_sentences, n=n_best))
+
+    @torch.no_grad()
+    def _answer(
+        self, rows: Sequence[WordRow], forms: WordForms, answer: Callable[..., Iterable[Any]]
+    ) -> list[list[Any]]:
+        """For each sentence and each column an answer; sentences of like length run together."""
+        result: list[list[Any]] = [[] for _ in rows]
+        with eval_mode(self.net):
+            for some in length_sorted_chunks([*map(len, rows)], max_rows=128, max_tokens=2**15):
+                words, ys = self.read_words([rows[i] for i in some], forms)
+                for tagset, head in zip(self.tagsets, self._heads, strict=True):
+                    for i, found in zip(some, answer(tagset, head, ys, words.mask), strict=True):
+                        result[i].append(found)
+        return result
+
+    @property
+    def _heads(self) -> list[Head]:
+        return [cast(Head, head) for head in self.net.heads]
+
+    def read_words(self, rows: Sequence[WordRow], forms: WordForms) -> tuple[WordBatch, Tensor]:
+        """Sentences where the network is, and y_{1:n} of each."""
+        words = collate(rows, forms).to(self.device)
+        return words, self.net(words)
+
+    def report(self, dataset: TaggerDataset, progress: Progress, **options: Any) -> Report:
+        return report_tags(self.featurizer, self.tagsets, dataset, self.predictions(dataset))
+
+    def predict_file(self, file: str, options: PredictOptions) -> Iterator[Answer]:
+        """Tags of lines of words, of raw text, or in the columns of a file."""
+        return tag_file(self, file, options)
+
+    def sequence_model(self) -> TaggerSequenceModel:
+        return TaggerSequenceModel(self)
+
+    def trace(self, text: str, word: int | None) -> TextTrace:
+        return trace(self, text, word)
+
+    def card_info(self) -> CardInfo:
+        m = self.config
+        facts = [
+            f"column {t.column}: {len(t.labels)} tags, "
+            + (f"spans in {t.written}, trained as {t.trained}, " if t.written else "")
+            + f"output {output_of(m, t)}"
+            for t in self.tagsets
+        ]
+        facts.append(f"network: {m.layers} × {m.cell}, {m.hidden} units")
+        if self.featurizer.coverage:
+            facts.append(f"pretrained vectors cover {self.featurizer.coverage}")
+        return CardInfo("A tagger", 'tag([["some", "words"]])', facts)
+
+
+def _tagsets(folder: Path) -> tuple[Tagset, ...]:
+    path = folder / "labels.json"
+    stored = read_json(path)
+    if not isinstance(stored, list) or not stored:
+        raise ModelError(f"{path}: the file is damaged, expected a list of columns")
+    return tuple(Tagset.from_json(one, path) for one in stored)

@@ -1,0 +1,150 @@
+"""What a user does with a model of any task: train, load, save, evaluate, show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypedDict, Unpack, cast, runtime_checkable
+
+from torch import nn
+from typing_extensions import TypeVar
+
+from elman.errors import ConfigError
+from elman.tasks.results import CardInfo, ModelRecord
+from elman.tasks.spec import TaskSpec
+from elman.text.in_memory import InMemory, StrPath
+
+if TYPE_CHECKING:
+    from elman.tasks.base import Task, TaskDefaults
+
+Row = TypeVar("Row", default=Any)
+"""An example as a user may give it."""
+M = TypeVar("M", bound="UserMethods[Any]")
+
+
+@runtime_checkable
+class DataFrame(Protocol):
+    """A data frame of pandas, or what looks like one."""
+
+    @property
+    def columns(self) -> Any: ...
+    def to_dict(self, orient: Any, /) -> Any: ...
+
+
+Examples = Iterable[Row] | DataFrame | StrPath | tuple[StrPath, ...]
+"""Rows in memory, or the path of a file, or the paths of files that belong together."""
+
+
+class TrainOptions(TypedDict, total=False):
+    """The options of training that have names of their own, as flags of ``elman train`` have."""
+
+    cell: str
+    hidden: int
+    layers: int
+    dropout: float
+    vectors: str
+    epochs: int
+    batch: int
+    lr: float
+    minutes: float
+    seed: int
+    device: str
+    init: StrPath
+    resume: bool
+
+
+_OF_THE_RUN = ("device", "init", "resume")
+
+
+class UserMethods(Generic[Row]):
+    """The verbs that all tasks have in common. Those that need the rest of Elman ask its front door for it."""
+
+    spec: ClassVar[TaskSpec]
+    defaults: ClassVar[TaskDefaults]
+    net: nn.Module
+    record: ModelRecord | None = None  # of how it was trained
+
+    @classmethod
+    def train(
+        cls: type[M],
+        examples: Examples[Row],
+        *,
+        valid: Examples[Row] | None = None,
+        out: StrPath | None = None,
+        recipe: Mapping[str, Any] | None = None,
+        **options: Unpack[TrainOptions],
+    ) -> M:
+        """A model trained on examples: tuples, mappings, a data frame or dataset, or files by their paths.
+
+        Without ``valid`` a tenth is held out for early stopping. ``recipe`` has sections of a recipe for
+        all that has no option of its own: ``{"model": {"pool": "mean"}}``. With ``out`` it is a model folder
+        in the end; without, call ``save``.
+        """
+        import elman
+
+        sections = {name: dict(section) for name, section in (recipe or {}).items()}
+        data = sections.setdefault("data", {})
+        data["train"] = InMemory.hold(examples)
+        if valid is not None:
+            data["valid"] = InMemory.hold(valid)
+        run: dict[str, Any] = {n: value for n, value in options.items() if n in _OF_THE_RUN}
+        for name, value in options.items():
+            if name not in run:
+                section, key = cls._recipe_key(name).split(".")
+                sections.setdefault(section, {})[key] = value
+        model = elman.train({"task": cls.spec.name, **sections}, out, **run)
+        assert isinstance(model, cls)
+        return model
+
+    @classmethod
+    def _recipe_key(cls, option: str) -> str:
+        flag = cls.spec.flags.get(f"--{option}")
+        if flag is None:
+            raise ConfigError(f"unknown option {option!r}; there are {', '.join(TrainOptions.__annotations__)}")
+        return flag.key
+
+    @classmethod
+    def load(cls: type[M], folder: StrPath, *, device: str = "cpu") -> M:
+        """The model in a folder, which must be one of this task."""
+        import elman
+
+        return elman.load(folder, cls, device=device)
+
+    def save(self, folder: StrPath) -> None:
+        """Write a model folder: weights, vocabularies, settings, scores and a model card."""
+        import elman
+
+        elman.save(cast("Task[Row]", self), folder)
+
+    def evaluate(self, examples: Examples[Row]) -> dict[str, float]:
+        """The scores of examples, which are given as to ``train``."""
+        return self.evaluate_dataset(self.read_dataset(examples))
+
+    def read_dataset(self, examples: Examples[Row]) -> Any:
+        """Examples as numbers, read as in training."""
+        data = self.record.data if self.record else self.defaults.data
+        return self.encode(self.read(data, InMemory.hold(examples)))
+
+    if TYPE_CHECKING:  # what `Task` has
+        read: Callable[..., Any]
+        encode: Callable[..., Any]
+        evaluate_dataset: Callable[..., dict[str, float]]
+        card_info: Callable[[], CardInfo]
+
+    def summary(self) -> dict[str, str]:
+        """What the model is: its task, its network and labels, its size."""
+        facts = (fact.partition(": ") for fact in self.card_info().facts)
+        size = sum(weight.numel() for weight in self.net.parameters())
+        known = {name: value for name, colon, value in facts if colon}
+        return {"task": self.spec.name, **known, "parameters": f"{size:,}"}
+
+    def __repr__(self) -> str:
+        parts = "; ".join(f"{name}: {value}" for name, value in self.summary().items())
+        return f"<{type(self).__name__} {parts}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
+            for name, value in self.summary().items()
+        )
+        return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"

@@ -1,0 +1,75 @@
+"""What a network sees of words: the options, the forms of some data, and batches of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from elman.errors import ConfigError, check_option
+from elman.layers.word_layer import WordBatch
+from elman.tasks.config import positive, share
+from elman.text.batching import pad
+
+
+@dataclass(frozen=True)
+class WordFeaturesConfig:
+    """What x_i is made of."""
+
+    embedding: int = 100  # features of a trained embedding
+    vectors: str = ""  # a file of pretrained ones, which take its place
+    vector_words: int = 100_000  # how many words of the file are known beyond the training data's
+    freeze_vectors: bool = False  # leave the vectors as they are
+    keep_embedding: bool = False  # keep the trained embedding, too
+    characters: Literal["", "cnn", "lstm"] = ""  # what reads the characters of a word
+    character_size: int = 30  # features of a character
+    character_hidden: int = 50  # filters, or units of each direction
+    casing: bool = False  # lower, UPPER, Title, digits, …
+    affixes: int = 0  # prefixes and suffixes of up to so many letters
+    word_dropout: float = 0.05
+
+    changeable: ClassVar[frozenset[str]] = frozenset({"word_dropout", "vectors", "vector_words"})
+    """Options that may change when a trained model is trained on: its weights fit as well."""
+
+    def __post_init__(self) -> None:
+        for name in ("embedding", "character_size", "character_hidden"):
+            positive(name, getattr(self, name))
+        for name in ("vector_words", "affixes"):
+            check_option(name, getattr(self, name), getattr(self, name) >= 0, "at least 0")
+        share("word_dropout", self.word_dropout)
+        if self.keep_embedding and not self.vectors:
+            raise ConfigError("keep_embedding is true, but no vectors are given to stand beside")
+
+    @property
+    def spells(self) -> bool:
+        return bool(self.characters or self.casing or self.affixes)
+
+
+WordRow = npt.NDArray[np.int32]
+
+
+class WordForms(NamedTuple):
+    """The different words of some data; the first is the padding."""
+
+    ids: npt.NDArray[np.int64]  # (N,)
+    features: npt.NDArray[np.int64]  # (N, F)
+    characters: npt.NDArray[np.int64]  # (N, C)
+
+
+def collate(rows: Sequence[WordRow], forms: WordForms) -> WordBatch:
+    """Rows side by side, padded, with the spelling of each word that is among them."""
+    places, mask = pad([row.tolist() for row in rows])
+    used, place = np.unique(places.numpy(), return_inverse=True)
+    characters = forms.characters[used]
+    longest = int((characters != 0).any(0).sum())
+    return WordBatch(
+        torch.from_numpy(forms.ids[places.numpy()]),
+        mask,
+        torch.from_numpy(forms.features[places.numpy()]),
+        torch.from_numpy(place.reshape(places.shape)),
+        torch.from_numpy(characters[:, :longest]),
+    )

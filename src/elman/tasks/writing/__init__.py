@@ -1,1 +1,0 @@
-"""What is done with a language model: score, generate, complete, stream."""

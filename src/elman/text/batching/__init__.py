@@ -1,0 +1,14 @@
+"""Batches: padded rows, buckets of like length, windows of long texts."""
+
+from elman.text.batching.bptt_windows import BPTTBatches, BPTTWindow, BPTTWindows, StreamBatch
+from elman.text.batching.buckets import (
+    BucketBatches,
+    Examples,
+    Padded,
+    bucket_batches,
+    length_sorted_chunks,
+    pad,
+)
+
+__all__ = ["BPTTBatches", "BPTTWindow", "BPTTWindows", "BucketBatches", "Examples", "Padded", "StreamBatch"]
+__all__ += ["bucket_batches", "length_sorted_chunks", "pad"]

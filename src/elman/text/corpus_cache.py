@@ -1,0 +1,172 @@
+"""Texts larger than memory: encoded once into a file of ids, which is then mapped, not read.
+
+Beside ``NAME.ids`` (little-endian, 2 or 4 bytes an id) stands ``NAME.json``: what it was made of, and
+counts. This header is written last and names the state of the sources, so an interrupted, damaged or
+outdated pair is recognised and made again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from elman.atomic_files import open_atomically, sync
+from elman.errors import DataError
+from elman.text.files import Source, display_name, read_lines
+from elman.text.fingerprint import digest, file_state, sample_digest
+from elman.text.line_encoder import Ids, id_dtype, make_encoder
+from elman.text.tokenizer import Tokenizer
+
+_FORMAT = 1
+_BLOCK = 2**20  # characters encoded at a time
+
+
+@dataclass(frozen=True)
+class TextCounts:
+    """How much text there is; every line's end counts as one character, since it is predicted too."""
+
+    tokens: int = 0
+    lines: int = 0
+    characters: int = 0
+    bytes: int = 0  # in UTF-8
+
+    def plus(self, tokens: int, block: Sequence[str]) -> TextCounts:
+        """These, and a block of lines."""
+        return TextCounts(
+            self.tokens + tokens,
+            self.lines + len(block),
+            self.characters + sum(map(len, block)) + len(block),
+            self.bytes + len("\n".join(block).encode("utf-8", "replace")) + 1,
+        )
+
+
+@dataclass(frozen=True)
+class EncodingProgress:
+    """How far the encoding is; ``total`` is the size of all files, unknown where one is compressed."""
+
+    counts: TextCounts
+    total: int | None
+
+
+@dataclass(frozen=True)
+class EncodedCorpus:
+    """All ids of some texts, one line after the other."""
+
+    ids: Ids
+    counts: TextCounts
+
+
+@dataclass(frozen=True)
+class CorpusCache:
+    r"""The corpus of some files under a tokenizer, kept in a folder: ``build`` it, then ``open`` it.
+
+    Each line ends in `</s>`, or with ``newlines`` in the tokenizer's token of ``\n``.
+    """
+
+    sources: Sequence[Source]
+    tokenizer: Tokenizer
+    folder: Path
+    encoding: str = field(default="utf-8", kw_only=True)
+    newlines: bool = field(default=False, kw_only=True)
+
+    def build(self) -> Iterator[EncodingProgress]:
+        """Encode the texts unless that was done; whoever iterates sees how far it is."""
+        if self._read_counts() is None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            yield from self._write()
+
+    def open(self) -> EncodedCorpus:
+        """The ids, mapped into memory; built first where they are missing or outdated."""
+        for _ in self.build():
+            pass
+        counts = self._read_counts()
+        if counts is None:
+            raise DataError(f"{self._path}: was changed while it was read; try again")
+        return EncodedCorpus(np.memmap(self._path, self._dtype, "r"), counts)
+
+    def _read_counts(self) -> TextCounts | None:
+        """The counts, if both files are there, whole, and made of the sources as they are now."""
+        made_of = self._origin()  # before the files: a missing source is the user's to know of
+        try:
+            header = json.loads(self._header.read_text(encoding="utf-8"))
+            counts = TextCounts(**header["counts"])
+            whole = self._path.stat().st_size == counts.tokens * self._dtype.itemsize
+            same = header["made_of"] == made_of and header["check"] == sample_digest(self._path)
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            return None
+        return counts if whole and same else None
+
+    def _write(self) -> Iterator[EncodingProgress]:
+        made_of, total = self._origin(), self._total()
+        counts, encode = TextCounts(), make_encoder(self.tokenizer, newlines=self.newlines)
+        part = self._path.with_suffix(f".{os.getpid()}")  # two processes may encode at once
+        with open_atomically(self._path, part) as file:
+            for block in self._blocks():
+                ids = encode(block)
+                ids.tofile(file)
+                counts = counts.plus(len(ids), block)
+                yield EncodingProgress(counts, total)
+            if not counts.tokens:
+                raise DataError(f"{', '.join(map(display_name, self.sources))}: there are no tokens")
+            sync(file)
+            header = {"counts": asdict(counts), "made_of": made_of, "check": sample_digest(part)}
+            self._header.unlink(missing_ok=True)  # never the old one beside the new ids
+        with open_atomically(self._header, part) as file:
+            file.write((json.dumps(header, indent=1) + "\n").encode())
+
+    def _blocks(self) -> Iterator[list[str]]:
+        """Lines of all sources, as many at a time as make a block."""
+        block: list[str] = []
+        size = 0
+        for source in self.sources:
+            for _, line in read_lines(source, encoding=self.encoding):
+                block.append(line)
+                size += len(line) + 1
+                if size >= _BLOCK:
+                    yield block
+                    block, size = [], 0
+        if block:
+            yield block
+
+    def _total(self) -> int | None:
+        names = [os.fspath(source).lower() for source in self.sources]
+        packed = any(name.endswith((".gz", ".xz")) for name in names)
+        return None if packed else sum(os.stat(name).st_size for name in self.sources)
+
+    def _origin(self) -> dict[str, Any]:
+        return {
+            "format": _FORMAT,
+            "tokenizer": self._tokenizer_hash,
+            "encoding": self.encoding,
+            "newlines": self.newlines,
+            "sources": [file_state(source) for source in self.sources],
+        }
+
+    @cached_property
+    def _tokenizer_hash(self) -> str:
+        with TemporaryDirectory() as folder:
+            self.tokenizer.save(Path(folder))
+            return digest(*(path.read_bytes() for path in sorted(Path(folder).iterdir())))
+
+    @cached_property
+    def _path(self) -> Path:
+        """Named by all but the state of the sources: a changed text takes the place of the old one."""
+        names = [os.path.abspath(source) for source in self.sources]
+        settings = [*names, self._tokenizer_hash, self.encoding, str(self.newlines)]
+        return self.folder / f"{digest(json.dumps(settings).encode())}.ids"
+
+    @property
+    def _header(self) -> Path:
+        return self._path.with_suffix(".json")
+
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        return id_dtype(len(self.tokenizer.items))

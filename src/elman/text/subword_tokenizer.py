@@ -1,0 +1,158 @@
+"""Byte-pair encoding and unigram pieces over bytes, learnt by Hugging Face's `tokenizers`.
+
+Both know all 256 bytes, so every text can be encoded and comes back exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elman.atomic_files import write_atomically
+from elman.errors import ConfigError, ModelError
+from elman.text.pre_tokenizer import Level
+from elman.text.vocab import BOS, EOS, PAD, SPECIALS, UNK
+
+if TYPE_CHECKING:
+    import tokenizers
+
+SUBWORD_KINDS = ("bpe", "unigram")
+
+
+class SubwordTokenizer:
+    """A trained `tokenizers.Tokenizer`; stored, normalizing included, as `tokenizer.json`."""
+
+    def __init__(self, pieces: tokenizers.Tokenizer) -> None:
+        # Otherwise "</s>" in a text would be the end of it; the file cannot hold this setting.
+        pieces.encode_special_tokens = True
+        self._pieces = pieces
+
+    @property
+    def kind(self) -> str:
+        return type(self._pieces.model).__name__.lower()
+
+    @property
+    def level(self) -> Level:
+        return "subword"
+
+    @cached_property
+    def items(self) -> tuple[str, ...]:
+        """The tokens by id, as the library writes them: Ġ is a blank."""
+        ids = self._pieces.get_vocab()
+        return tuple(sorted(ids, key=ids.__getitem__))
+
+    @cached_property
+    def token_bytes(self) -> tuple[bytes, ...]:
+        table = _bytes_by_character()
+        ordinary = self.items[len(SPECIALS) :]
+        return (*[b""] * len(SPECIALS), *(bytes(map(table.__getitem__, i)) for i in ordinary))
+
+    def normalize(self, text: str) -> str:
+        return self.decode(self.encode(text))
+
+    def split(self, text: str) -> list[str]:
+        return self.tokens(text)
+
+    def tokens(self, text: str) -> list[str]:
+        return list(self._pieces.encode(to_scalars(text)).tokens)
+
+    def join(self, tokens: Sequence[str]) -> str:
+        return str(self._pieces.decoder.decode(list(tokens)))
+
+    def encode(self, text: str) -> list[int]:
+        return list(self._pieces.encode(to_scalars(text)).ids)
+
+    def encode_tokens(self, tokens: Iterable[str]) -> list[int]:
+        known = self._pieces.token_to_id
+        return [UNK if (i := known(token)) is None or i < len(SPECIALS) else i for token in tokens]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        kept = [i for i in ids if i not in (PAD, BOS, EOS)]
+        return str(self._pieces.decode(kept, skip_special_tokens=False))
+
+    def extend(self, tokens: Iterable[str]) -> SubwordTokenizer:
+        if [*tokens]:
+            raise ConfigError("subwords spell every word: they take no further tokens")
+        return self
+
+    def truncate(self, size: int) -> SubwordTokenizer:
+        if size != len(self.items):
+            raise ConfigError(f"of {len(self.items)} subwords none can be left out, not even to {size}")
+        return self
+
+    def save(self, folder: Path, name: str = "") -> None:
+        path = folder / f"{name}tokenizer.json"
+        write_atomically(path, self._pieces.to_str(pretty=True).encode())
+
+    @classmethod
+    def load(cls, path: Path) -> SubwordTokenizer:
+        """The tokenizer that `save` wrote."""
+        from tokenizers import Tokenizer
+
+        try:
+            pieces = Tokenizer.from_str(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+        except Exception as error:  # the library raises nothing more special
+            raise ModelError(f"{path}: the file is damaged ({error})") from None
+        ids = pieces.get_vocab()
+        specials = [ids.get(special) for special in SPECIALS]
+        if specials != [*range(len(SPECIALS))] or set(ids.values()) != set(range(len(ids))):
+            raise ModelError(f"{path}: its tokens must be numbered from 0, the special ones first")
+        return cls(pieces)
+
+
+def to_scalars(text: str) -> str:
+    """The text with ? for lone surrogates, which no UTF-8 can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _bytes_by_character() -> dict[str, int]:
+    """The byte behind each character of byte-level subwords: printable Latin-1 is itself, the rest follows."""
+    plain = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), 256)]
+    others = [byte for byte in range(256) if byte not in plain]
+    return {chr(byte): byte for byte in plain} | {chr(256 + n): byte for n, byte in enumerate(others)}
+
+
+def train_subwords(
+    texts: Iterable[str], *, kind: str, lower: bool, digits: bool, min_count: int, size: int | None
+) -> SubwordTokenizer:
+    """Learn `size` subwords (8000 unless said, specials and bytes among them).
+
+    The same texts give the same BPE. Unigram pieces differ a little from run to run: the
+    library sums in an order that it does not fix.
+    """
+    size, least = 8000 if size is None else size, len(SPECIALS) + 256
+    if size < least:
+        raise ConfigError(f"subwords need a size of {least} or more, {size} is too small")
+    if kind == "unigram" and min_count > 1:
+        raise ConfigError("unigram pieces are chosen by likelihood: they take no min_count")
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    pieces = Tokenizer(models.BPE() if kind == "bpe" else models.Unigram())
+    pieces.normalizer = _normalizer(lower, digits)
+    pieces.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    pieces.decoder = decoders.ByteLevel()
+    common: dict[str, Any] = {
+        "vocab_size": size,
+        "special_tokens": list(SPECIALS),
+        "initial_alphabet": pre_tokenizers.ByteLevel.alphabet(),
+        "show_progress": False,
+    }
+    bpe, unigram = trainers.BpeTrainer, trainers.UnigramTrainer
+    trainer = bpe(min_frequency=min_count, **common) if kind == "bpe" else unigram(unk_token="<unk>", **common)
+    pieces.train_from_iterator(map(to_scalars, texts), trainer)
+    return SubwordTokenizer(pieces)
+
+
+def _normalizer(lower: bool, digits: bool) -> tokenizers.normalizers.Sequence | None:
+    from tokenizers import Regex, normalizers
+
+    steps: list[normalizers.Normalizer] = []
+    if lower:
+        steps.append(normalizers.Lowercase())
+    if digits:
+        steps.append(normalizers.Replace(Regex(r"\p{Nd}"), "0"))
+    return normalizers.Sequence(steps) if steps else None

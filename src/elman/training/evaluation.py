@@ -1,0 +1,51 @@
+"""Evaluation of a network while it trains: its scores, and which weights are the best so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import inf, isnan
+from typing import Literal
+
+import torch
+
+from elman.errors import ModelError
+from elman.training.distributed import World
+from elman.training.ema import tensors_by_name
+from elman.training.events import Evaluation
+from elman.training.snapshot import TrainState
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What gives a net's scores, which of them counts, and whether more of it is better or less."""
+
+    scores: Callable[[], Mapping[str, float]]
+    metric: str
+    best: Literal["max", "min"] = "max"
+
+    def merit(self, scores: Mapping[str, float]) -> float:
+        """The score that counts, as a number of which the higher is the better."""
+        if self.metric not in scores:
+            names = ", ".join(map(repr, scores)) or "nothing"
+            raise ModelError(f"{self.metric!r} is to tell the best weights, but scored is {names}")
+        value = scores[self.metric]
+        return -inf if isnan(value) else value if self.best == "max" else -value
+
+
+def evaluate(training: TrainState, validation: Validation, world: World) -> Evaluation:
+    """Evaluate the weights as they are, and keep them if they are the best so far."""
+    training.net.eval()
+    with torch.no_grad():
+        # The others take rank 0's word: one bit of difference, and they would part ways.
+        scores = world.first(
+            {} if world.rank else {name: float(value) for name, value in validation.scores().items()}
+        )
+    merit = validation.merit(scores)
+    progress = training.progress
+    best = merit > max(progress.metric_history, default=-inf)
+    training.progress = replace(progress, metric_history=(*progress.metric_history, merit))
+    if best:
+        training.best = {name: value.clone() for name, value in tensors_by_name(training.net).items()}
+        training.progress = replace(training.progress, scores=scores)
+    return Evaluation(progress.update, scores, validation.metric, best)

@@ -1,0 +1,154 @@
+"""Cells against their papers' equations, written out in numpy for one sequence."""
+
+import inspect
+
+import numpy as np
+import pytest
+import torch
+
+from elman.cells import CELLS, GRU, LSTM, SLSTM, IndRNN, MinGRU, MinLSTM
+from elman.cells.formulaic import join_heads, multiply_heads, split_heads
+from elman.scan import scan
+from tests.zoo import cell_of
+
+T, D, H = 6, 3, 4
+
+
+def sigmoid(a):
+    return 1 / (1 + np.exp(-a))
+
+
+def gates_of(cell, xs):
+    """W x + b of every gate and step, by name."""
+    pre = xs @ cell.W.detach().numpy().T + cell.b.detach().numpy()
+    return dict(zip(cell.formula.gates, np.split(pre, len(cell.formula.gates), -1), strict=True))
+
+
+def units_of(cell):
+    return {n: p.detach().numpy() for n, p in zip(cell.formula.parameters, cell.p, strict=True)}
+
+
+def indrnn(cell, x):
+    (u,), h = units_of(cell).values(), np.zeros(H)
+    for a in x["h"]:
+        h = np.maximum(0, a + u * h)
+        yield h
+
+
+def mingru(cell, x):
+    h = np.zeros(H)
+    for z, candidate in zip(sigmoid(x["z"]), x["n"], strict=True):
+        h = (1 - z) * h + z * candidate
+        yield h
+
+
+def minlstm(cell, x):
+    h = np.zeros(H)
+    for f, i, candidate in zip(sigmoid(x["f"]), sigmoid(x["i"]), x["n"], strict=True):
+        h = f / (f + i) * h + i / (f + i) * candidate
+        yield h
+
+
+def rg_lru(cell, x):
+    a, h = sigmoid(units_of(cell)["a"]), np.zeros(H)
+    for r, i, v in zip(sigmoid(x["r"]), sigmoid(x["i"]), x["v"], strict=True):
+        decay = a ** (8 * r)
+        h = decay * h + np.sqrt(1 - decay**2) * (i * v)
+        yield h
+
+
+def sru(cell, x):
+    p, c = units_of(cell), np.zeros(H)
+    for t in range(T):
+        f, r = (sigmoid(x[g][t] + p[g] * c) for g in "fr")
+        c = f * c + (1 - f) * x["z"][t]
+        yield r * c + (1 - r) * x["v"][t]
+
+
+def qrnn(cell, x):
+    """A convolution over two tokens, zeros before the first, then fo-pooling."""
+    c = np.zeros(H)
+    before = {g: np.concatenate((np.zeros((1, H)), x[f"{g}1"][:-1])) for g in "zfo"}
+    z, f, o = (x[g] + before[g] for g in "zfo")
+    for t in range(T):
+        c = sigmoid(f[t]) * c + (1 - sigmoid(f[t])) * np.tanh(z[t])
+        yield sigmoid(o[t]) * c
+
+
+def slstm(cell, x):
+    """Without the stabiliser: exponential gates as they stand in the paper."""
+    U = dict(zip("ifzo", np.split(cell.U[0].detach().numpy(), 4), strict=True))
+    h, c, n = np.zeros(H), np.zeros(H), np.zeros(H)
+    for t in range(T):
+        a = {g: x[g][t] + U[g] @ h for g in "ifzo"}
+        i, f = np.exp(a["i"]), sigmoid(a["f"])
+        c, n = f * c + i * np.tanh(a["z"]), f * n + i
+        h = sigmoid(a["o"]) * c / n
+        yield h
+
+
+PAPERS = {
+    "indrnn": indrnn,
+    "mingru": mingru,
+    "minlstm": minlstm,
+    "rg-lru": rg_lru,
+    "sru": sru,
+    "qrnn": qrnn,
+    "slstm": slstm,
+}
+
+
+@pytest.mark.parametrize("executor", ["loop", "auto"])
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_cell_is_its_papers_equations(name, executor):
+    cell, xs = cell_of(name), torch.randn(T, D, dtype=torch.float64)
+    expected = np.stack(list(PAPERS[name](cell, gates_of(cell, xs.numpy()))))
+    ys, _ = scan(cell, xs[None], executor=executor)
+    np.testing.assert_allclose(ys[0].detach(), expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_formula_has_at_most_eight_lines(name):
+    source = inspect.getsource(inspect.unwrap(CELLS[name](D, H).formula.function))
+    decorator, _, *body = source.splitlines()
+    assert decorator.startswith("@formula")
+    assert len(body) <= 8
+
+
+def test_the_stabiliser_keeps_an_slstm_in_range():
+    """Input gates of exp(500) are numbers still, in single precision."""
+    cell = SLSTM(D, H)
+    cell.b.data[:H] = 500
+    ys, state = scan(cell, torch.randn(2, T, D, requires_grad=True))
+    assert ys.isfinite().all()
+    assert all(part.isfinite().all() for part in state)
+    ys.sum().backward()
+    assert cell.W.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("make", [IndRNN, MinGRU, MinLSTM])
+def test_a_cell_without_recurrent_matrices_costs_no_square(make):
+    gates = len(make(D, H).formula.gates)
+    assert sum(p.numel() for p in make(D, H).parameters()) <= gates * H * (D + 1) + H
+
+
+@pytest.mark.parametrize("make", [LSTM, GRU, SLSTM])
+@pytest.mark.parametrize("executor", ["loop", "auto"])
+def test_heads_are_a_block_diagonal_matrix(make, executor):
+    """The cell with whole matrices, zero outside the blocks, computes the same."""
+    cell, whole = make(D, H, heads=2).double(), make(D, H).double()
+    whole.W.data, whole.b.data = cell.W.data, cell.b.data
+    for product, blocks, U in zip(cell.formula.trace.products, cell.U, whole.U, strict=True):
+        gates = [block.chunk(len(product.names)) for block in blocks.data]
+        dense = [torch.block_diag(*(head[g] for head in gates)) for g in range(len(gates[0]))]
+        U.data = torch.cat(dense)
+    xs = torch.randn(2, T, D, dtype=torch.float64)
+    ours, _ = scan(cell, xs, executor=executor)
+    torch.testing.assert_close(ours, scan(whole, xs, executor="loop")[0])
+
+
+def test_heads_are_split_and_joined_again():
+    rows = torch.arange(2.0 * 12).reshape(2, 12)
+    assert torch.equal(join_heads(split_heads(rows, 2, 3), 3), rows)
+    assert split_heads(rows, 2)[1, 0].tolist() == [6, 7, 8, 9, 10, 11]
+    assert multiply_heads(rows, torch.eye(6).expand(2, 6, 6), 1).equal(rows)

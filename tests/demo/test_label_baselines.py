@@ -1,0 +1,29 @@
+"""Baselines by hand."""
+
+from elman.demo.label_baselines import (
+    NaiveBayes,
+    most_common_label,
+    most_common_label_by_text,
+    unigrams,
+    unigrams_and_bigrams,
+)
+
+EXAMPLES = [("good day", "yes"), ("good luck", "yes"), ("bad day", "no")]
+
+
+def test_the_commonest_label_of_all_and_of_each():
+    assert most_common_label(EXAMPLES) == "yes"
+    guess = most_common_label_by_text([("a", "x"), ("a", "x"), ("a", "y"), ("b", "y"), ("c", "y")])
+    assert [guess(text) for text in ("a", "b", "never seen")] == ["x", "y", "y"]
+
+
+def test_naive_bayes_multiplies_what_it_counted():
+    """p(no) p(bad | no) = 1/3 · 2/6 > p(yes) p(bad | yes) = 2/3 · 1/8, of four words, each once more."""
+    guess = NaiveBayes(EXAMPLES, unigrams, alpha=1.0)
+    assert guess("bad") == "no"
+    assert guess("day") == "yes"
+
+
+def test_pairs_know_the_order_that_words_do_not():
+    assert sorted(unigrams("a b")) == sorted(unigrams("b a"))
+    assert sorted(unigrams_and_bigrams("a b")) != sorted(unigrams_and_bigrams("b a"))

@@ -1,0 +1,39 @@
+"""The counted character model against what it says of itself."""
+
+from math import log2
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elman.demo.ngram_baseline import CharacterNGramModel
+
+TEXT = st.text(alphabet="ab c\n", min_size=1, max_size=60)
+
+
+@given(TEXT, st.integers(1, 9), st.text(alphabet="abc", max_size=12))
+def test_the_probabilities_of_all_next_characters_sum_to_one(text, order, before):
+    model = CharacterNGramModel(text, order)
+
+    def bits(one: str) -> float:
+        return model.bits_per_character(one) * len(one) if one else 0.0
+
+    total = sum(2 ** (bits(before) - bits(before + chr(code))) for code in range(128))
+    assert total == pytest.approx(1)
+
+
+def test_one_character_is_counted_as_by_hand():
+    """p(a) = (N(a) + T / 128) / (N + T) with N(a) = 3, N = 4, T = 2."""
+    found = CharacterNGramModel("aaab", 1).bits_per_character("a")
+    assert found == pytest.approx(-log2((3 + 2 / 128) / (4 + 2)))
+
+
+def test_more_history_helps_where_there_is_something_to_remember():
+    text = "abcabd" * 50
+    one, three = (CharacterNGramModel(text, order).bits_per_character(text) for order in (1, 3))
+    assert three < one / 2
+
+
+def test_an_order_that_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="from 1 to 9"):
+        CharacterNGramModel("a", 10)

@@ -1,0 +1,46 @@
+"""Which executor runs each cell of a network."""
+
+import pytest
+import torch
+
+from elman.inspect.executors import BY_STEPS, executor_choices
+from elman.tasks.seq2seq import Seq2Seq, Seq2SeqConfig, Seq2SeqExample, TokenizerPairConfig
+from tests.inspect.models import classifier, lm
+
+
+def chosen(net, mode):
+    return [choice.executor for choice in executor_choices(net) if choice.mode == mode]
+
+
+def seq2seq(context):
+    pairs = [Seq2SeqExample("a b", ("b a",)), Seq2SeqExample("b c", ("c b",))]
+    config = Seq2SeqConfig(hidden=6, embedding=4, layers=2, context=context)
+    return Seq2Seq.from_examples(config, TokenizerPairConfig(), pairs).net
+
+
+def test_an_lstm_predicts_by_the_kernels_of_pytorch_and_another_formula_by_generated_code():
+    assert set(chosen(classifier().net, "prediction")) == {"torch"}
+    (*_, own) = executor_choices(classifier(cell="peephole-lstm").net)
+    assert own.executor == "codegen"
+    assert "peephole_lstm" in own.reasons["torch"]
+
+
+def test_where_padding_matters_both_ways_are_told():
+    assert set(chosen(lm().net, "training")) == {"codegen"}
+    assert set(chosen(lm().net, "training, no padding")) == {"torch"}
+
+
+@pytest.mark.parametrize(("context", "stepwise"), [("current", False), ("previous", True)])
+def test_a_decoder_that_attention_feeds_goes_step_by_step(context, stepwise):
+    net = seq2seq(context)
+    of_decoder = [c for c in executor_choices(net) if c.name.startswith("decoder")]
+    training = {c.executor for c in of_decoder if c.mode.startswith("training")}
+    assert (training == {BY_STEPS}) == stepwise
+    assert {c.executor for c in of_decoder if c.mode == "prediction"} == {BY_STEPS}
+
+
+def test_asking_changes_neither_modes_nor_random_numbers():
+    net, before = classifier().net.eval(), torch.get_rng_state()
+    executor_choices(net)
+    assert not net.training
+    assert torch.equal(torch.get_rng_state(), before)

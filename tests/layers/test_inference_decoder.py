@@ -1,0 +1,76 @@
+"""A decoder that writes against the same decoder that reads what it wrote, in the company that a beam is."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from elman.cells import CELLS
+from elman.layers.decoders.inference import InferenceDecoder, TokenProjections
+from elman.layers.embedding import Embedding
+from elman.state import leaves, pick
+from tests.layers.decoders import ATTENDING, SEEN, decoder
+from tests.layers.test_decoder import SCORES, sources
+
+COMPANY = ([0, 1, 2], [0, 0, 0, 2, 2, 1], [2, 5, 0, 0, 3], [1, 1, 4], [2], [0, 0])  # of the step before
+
+
+def embedding() -> Embedding:
+    made = Embedding(7, SEEN).double()
+    nn.init.normal_(made.E.weight)
+    return made
+
+
+def check(context: str, **options: Any) -> None:
+    """Every step of a search in which hypotheses are copied, dropped and put in another order."""
+    made, E, source = decoder(context, **options), embedding(), sources([3, 1, 2])
+    with torch.no_grad():
+        session, state = made.begin(source)
+        write, inputs = InferenceDecoder(made), TokenProjections(E, made)
+        before = write.begin(session)
+        for rows in COMPANY:
+            state = pick(state, torch.tensor(rows))
+            tokens = torch.randint(7, (len(rows),))
+            read = made.unroll(session, state, E(tokens[:, None]))
+            state, o, weights = write.step(before, state, inputs(tokens))
+            torch.testing.assert_close(o, read.os[:, 0], rtol=0, atol=1e-10)
+            torch.testing.assert_close(weights, read.weights[:, 0], rtol=0, atol=1e-10)
+            for (name, a), (_, b) in zip(leaves(state), leaves(read.state), strict=True):
+                torch.testing.assert_close(a, b, rtol=0, atol=1e-10, msg=name)
+
+
+@pytest.mark.parametrize("context", ATTENDING)
+@pytest.mark.parametrize("score", SCORES)
+def test_what_is_written_is_what_would_be_read(context, score):
+    check(context, score=score)
+
+
+@pytest.mark.parametrize("context", ATTENDING)
+@pytest.mark.parametrize("options", [{"residual": True, "layers": 3}, {"zoneout": 0.3}], ids=str)
+def test_residual_layers_and_zoneout_are_written_as_they_are_read(context, options):
+    check(context, **options)
+
+
+@pytest.mark.parametrize("context", ATTENDING)
+@pytest.mark.parametrize("cell", CELLS)
+def test_any_cell_writes(context, cell):
+    made = decoder(context, cell=cell)
+    E, (session, state) = embedding(), made.begin(sources([3, 2], cell))
+    tokens = torch.tensor([3, 1])
+    with torch.no_grad():
+        expected = made.unroll(session, state, E(tokens[:, None])).os[:, 0]
+        write = InferenceDecoder(made)
+        _, o, _ = write.step(write.begin(session), state, TokenProjections(E, made)(tokens))
+    torch.testing.assert_close(o, expected, rtol=0, atol=1e-10)
+
+
+def test_a_token_is_multiplied_once():
+    made, E = decoder("between"), embedding()
+    inputs, asked = TokenProjections(E, made), []
+    E.register_forward_hook(lambda _, ids, __: asked.extend(ids[0].flatten().tolist()))
+    with torch.no_grad():
+        first = inputs(torch.tensor([3, 1, 3, 6]))
+        again = inputs(torch.tensor([6, 3, 0, 0]))
+    assert sorted(asked) == [0, 1, 3, 6]
+    assert torch.equal(first[[3, 0]], again[:2])
