@@ -1,4 +1,4 @@
-"""Copying and reversal of short strings that were never seen, by every context, score, start and cell.
+"""Copying and reversal of short strings that were never seen, by every decoder, score, start and cell.
 
 Each model is trained for a few seconds and must write more than 99 % of the strings that were held out exactly
 right. A decoder that sees the source in its first state alone cannot begin with zero, a copied state of two
@@ -25,7 +25,7 @@ from torch import nn
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqConfig, Seq2SeqExample, TokenizerPairConfig
 
-ATTENDING = ("previous", "current", "between", "feeding")
+ATTENDING = ("bahdanau", "luong", "gnmt", "input-feeding")
 SCORES = ("dot", "scaled", "bilinear", "additive")
 STARTS = ("zero", "copied last", "copied mean", "transformed last", "transformed mean")
 SINGLE = {"decoder_only": True, "shared": True, "decoder_init": "copied", "bidirectional": False}
@@ -45,23 +45,23 @@ def pairs(task: str, texts: list[str]) -> list[Seq2SeqExample]:
 def grid(cells: list[str], tasks: list[str]) -> Iterator[dict[str, Any]]:
     """What goes together."""
     for task, cell in itertools.product(tasks, cells):
-        yield {"task": task, "cell": cell, "context": "first", "kind": "single"}
+        yield {"task": task, "cell": cell, "decoder": "plain", "kind": "single"}
         if task == "copying":
-            yield {"task": task, "cell": cell, "context": "aligned", "kind": "transducer"}
-        for context, start in itertools.product(("first", "every"), STARTS):
-            if (context, start) != ("first", "zero"):
-                yield {"task": task, "cell": cell, "context": context, "start": start}
-        for context, score, start in itertools.product(ATTENDING, SCORES, STARTS):
+            yield {"task": task, "cell": cell, "decoder": "transducer", "kind": "transducer"}
+        for decoder, start in itertools.product(("plain", "context"), STARTS):
+            if (decoder, start) != ("plain", "zero"):
+                yield {"task": task, "cell": cell, "decoder": decoder, "start": start}
+        for decoder, score, start in itertools.product(ATTENDING, SCORES, STARTS):
             if not (score in ("dot", "scaled") and start == "copied last"):
-                row = {"task": task, "cell": cell, "context": context}
+                row = {"task": task, "cell": cell, "decoder": decoder}
                 yield row | {"score": score, "start": start}
 
 
 def options(row: dict[str, Any]) -> dict[str, Any]:
     """The model's, from a row of the table."""
-    plain = {"cell": row["cell"], "context": row["context"], "embedding": 16}
-    plain |= {"layers": 1 + (row["context"] == "between"), "dropout": 0.0, "label_smoothing": 0.0}
-    plain |= {"hidden": 32 if row["context"] in ATTENDING else 48}
+    plain = {"cell": row["cell"], "decoder": row["decoder"], "embedding": 16}
+    plain |= {"layers": 1 + (row["decoder"] == "gnmt"), "dropout": 0.0, "label_smoothing": 0.0}
+    plain |= {"hidden": 32 if row["decoder"] in ATTENDING else 48}
     if row.get("kind") == "single":
         return plain | SINGLE
     if row.get("kind") == "transducer":
@@ -115,7 +115,7 @@ def main() -> None:
     for row in grid(chosen.cells, chosen.tasks):
         rows.append(measure(row, chosen.updates, chosen.seed))
         if not chosen.json:
-            names = ("task", "cell", "context", "score", "start", "kind")
+            names = ("task", "cell", "decoder", "score", "start", "kind")
             said = "".join(f"{rows[-1].get(name, ''):17}" for name in names)
             print(f"{said}{rows[-1]['exact']:6.1f} % {rows[-1]['seconds']:6.1f} s", flush=True)
     learnt = sum(row["exact"] > 99 for row in rows)

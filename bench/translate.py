@@ -9,8 +9,8 @@ that time. Ratios are to the first of --systems, medians over rounds, too. How l
 long they take, and a model that has learnt little may write anything: the ratio of tokens written in a second,
 beside that of sentences, does not know how long they are.
 
-Ours: "between", the default context; "feeding" with additive scores, which is JoeyNMT's own formula; "previous"
-with additive scores (Bahdanau et al. 2015). JoeyNMT 2.3 needs an environment of its own:
+Ours: "gnmt", the default decoder; "input-feeding" with additive scores, which is JoeyNMT's own formula;
+"bahdanau" with additive scores (Bahdanau et al. 2015). JoeyNMT 2.3 needs an environment of its own:
 
     python -m venv joey && joey/bin/pip install torch==2.13.0 joeynmt importlib_metadata
     ELMAN_DATA=... python bench/translate.py --joey joey/bin/python
@@ -31,13 +31,13 @@ from pathlib import Path
 
 from translators import Job
 from translators.corpus import FILE, Corpus, tatoeba
-from translators.elman_translator import CONTEXTS
+from translators.elman_translator import DECODERS
 from translators.results import Measurements, Row, row, show
 from translators.worker import JOEY, Remote
 
 from elman.text.batching import bucket_batches
 
-SYSTEMS = (JOEY, *CONTEXTS)
+SYSTEMS = (JOEY, *DECODERS)
 INSTALL = "pip install torch==2.13.0 joeynmt importlib_metadata"
 
 
@@ -133,7 +133,7 @@ def check(options: argparse.Namespace) -> None:
 
 
 def _check_joey(options: argparse.Namespace) -> None:
-    alone = f"or leave it out: --systems {' '.join(CONTEXTS)}"
+    alone = f"or leave it out: --systems {' '.join(DECODERS)}"
     if options.joey is None:
         sys.exit(f"JoeyNMT needs an environment of its own ({INSTALL}): --joey its python, {alone}")
     command = [options.joey, "-c", "import joeynmt.training"]

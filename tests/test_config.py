@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -174,22 +175,23 @@ def test_an_override_cannot_enter_a_value() -> None:
         apply_override({"a": 1}, "a.b=2")
 
 
+read_recipe = partial(read_toml, partial(build_config, Recipe))
+
+
 def test_none_is_written_as_a_word(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
     path.write_text("seed = 3\nmodel = { hidden = 1 }")
-    assert read_toml(Recipe, path).seed == 3
-    assert read_toml(Recipe, path, ["seed=none", "name=none", "other=none"]) == Recipe(
-        Model(hidden=1), name="none"
-    )
+    assert read_recipe(path).seed == 3
+    assert read_recipe(path, ["seed=none", "name=none", "other=none"]) == Recipe(Model(hidden=1), name="none")
 
 
 def test_the_file_is_named_for_its_own_faults_only(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
     path.write_text("[model]\nhidden = 0\n")
     with pytest.raises(ConfigError, match=f"^{path}: model.hidden is 0"):
-        read_toml(Recipe, path, ["model.cell=gru"])
+        read_recipe(path, ["model.cell=gru"])
     with pytest.raises(ConfigError, match=r"^unknown key 'model.cel'"):
-        read_toml(Recipe, path, ["model.hidden=1", "model.cel=gru"])
+        read_recipe(path, ["model.hidden=1", "model.cel=gru"])
 
 
 @pytest.mark.parametrize(("text", "line"), [("a = 1\nb =\n", 2), ("a = 1\n\nb = [1,", 3)])
@@ -197,17 +199,17 @@ def test_broken_toml_is_refused_with_file_and_line(tmp_path: Path, text: str, li
     path = tmp_path / "recipe.toml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=f"^{path}:{line}: "):
-        read_toml(Recipe, path)
+        read_recipe(path)
 
 
 def test_what_is_no_text_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
     for name in (path, tmp_path):
         with pytest.raises(ConfigError, match=f"^{name}: "):
-            read_toml(Recipe, name)
+            read_recipe(name)
     path.write_bytes(b"a = '\xff'")
     with pytest.raises(ConfigError, match="byte 6 is not UTF-8"):
-        read_toml(Recipe, path)
+        read_recipe(path)
 
 
 @given(st.binary())
@@ -215,7 +217,7 @@ def test_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, dat
     path = tmp_path_factory.getbasetemp() / "recipe.toml"
     path.write_bytes(data)
     with pytest.raises(ConfigError):
-        read_toml(Recipe, path)
+        read_recipe(path)
 
 
 @dataclass(frozen=True)

@@ -21,24 +21,23 @@ from elman.training.training_config import TrainingConfig
 from elman.training.training_loop import fit
 from translators import Burst, Job, Translations, read
 
-CONTEXTS = {"between": "bilinear", "feeding": "additive", "previous": "additive"}
-"""How attention is scored: between layers, the default, as it is by default; else as JoeyNMT does.
+DECODERS = {"gnmt": "bilinear", "input-feeding": "additive", "bahdanau": "additive"}
+"""How attention is scored: for ``gnmt``, our default, as by default; else additively, as JoeyNMT does.
 
-JoeyNMT's network is ``feeding`` with additive scores: the state of now asks, and what is said goes into the
-next step. ``previous`` is that of Bahdanau et al., whose scores are additive, too.
+JoeyNMT's network is ``input-feeding`` with additive scores. Those of Bahdanau et al. are additive, too.
 """
 
 
 class ElmanTranslator:
-    """Our network with one of the contexts."""
+    """Our network with one of the decoders."""
 
-    def __init__(self, job: Job, folder: Path, context: str) -> None:
+    def __init__(self, job: Job, folder: Path, decoder: str) -> None:
         torch.manual_seed(0)
         sides = (read(folder / f"train.{side}") for side in ("en", "fr"))
         pairs = [Seq2SeqExample(source, (target,)) for source, target in zip(*sides, strict=True)]
         self.texts, self.job = read(folder / "test.en"), job
         cut = TokenizerConfig(kind="whitespace")
-        self.model = Seq2Seq.from_examples(_model_config(job, context), TokenizerPairConfig(cut, cut), pairs)
+        self.model = Seq2Seq.from_examples(_model_config(job, decoder), TokenizerPairConfig(cut, cut), pairs)
         batches = self.model.build_batches(
             self.model.encode(pairs), Seq2SeqDataConfig(batch_tokens=job.batch), 0
         )
@@ -64,14 +63,14 @@ class ElmanTranslator:
         return Translations(time.perf_counter() - start, texts)
 
 
-def _model_config(job: Job, context: str) -> Seq2SeqConfig:
+def _model_config(job: Job, decoder: str) -> Seq2SeqConfig:
     return Seq2SeqConfig(
         cell="lstm",
         hidden=job.hidden,
         embedding=job.hidden,
         layers=job.layers,
-        context=context,  # type: ignore[arg-type]
-        score=CONTEXTS[context],  # type: ignore[arg-type]
+        decoder=decoder,  # type: ignore[arg-type]
+        score=DECODERS[decoder],  # type: ignore[arg-type]
         dropout=job.dropout,
         label_smoothing=job.label_smoothing,
     )

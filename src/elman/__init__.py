@@ -23,23 +23,8 @@ if TYPE_CHECKING:
     from elman.tasks.tagger.task import Tagger as Tagger
 
 __version__ = "0.1.0"
-__all__ = [
-    "Classifier",
-    "ConfigError",
-    "DataError",
-    "ElmanError",
-    "FormulaError",
-    "LanguageModel",
-    "ModelError",
-    "Pairs",
-    "Seq2Seq",
-    "Tagger",
-    "Task",
-    "__version__",
-    "load",
-    "save",
-    "train",
-]
+__all__ = ["Classifier", "LanguageModel", "Pairs", "Seq2Seq", "Tagger", "Task", "load", "save", "train"]
+__all__ += ["ConfigError", "DataError", "ElmanError", "FormulaError", "ModelError", "__version__"]
 
 _HOME = {
     "load": "elman.artifact:load",

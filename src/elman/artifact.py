@@ -46,14 +46,11 @@ def save(task: Task, folder: Path, *, config: Mapping[str, Any], metrics: Mappin
 
 def save_model(task: Task, folder: StrPath) -> None:
     """Write a model folder as training would: with the record of how the model was trained, if it was."""
-    record = task.record or _blank_record(task)
-    save(task, Path(folder), config=record.config, metrics=record.metrics, card=record.card)
-
-
-def _blank_record(task: Task) -> ModelRecord:
-    data = task.defaults.data
-    config = {"task": task.spec.name, "data": to_plain(data), "model": to_plain(task.config)}
-    return ModelRecord(data, config, {}, brief_card(task, "not trained"))
+    if record := task.record:
+        save(task, Path(folder), config=record.config, metrics=record.metrics, card=record.card)
+        return
+    config = {"task": task.spec.name, "data": to_plain(task.defaults.data), "model": to_plain(task.config)}
+    save(task, Path(folder), config=config, metrics={}, card=brief_card(task, "not trained"))
 
 
 def brief_card(task: Task, note: str) -> str:
@@ -80,30 +77,25 @@ def load(folder: StrPath, task: type[T] | None = None, *, device: str = "cpu", o
     spec = TASKS[config["task"]]
     if task is not None and task.spec != spec:
         raise ModelError(f"{folder} holds {spec.title}, not {task.spec.title}")
-    model: Task | T = _load(folder, config, device, options)
-    return model
-
-
-def _load(folder: Path, config: dict[str, Any], device: str, options: Any) -> Any:
     try:
         weights = load_file(folder / WEIGHTS)
     except (OSError, SafetensorError) as error:
         raise ModelError(f"{folder / WEIGHTS} cannot be read: {error}") from None
     try:
-        kind = TASKS[config["task"]].load()
+        kind = spec.load()
         options = options or build_config(type(kind.defaults.model), config["model"])
-        task = kind.from_folder(options, folder, weights)
-        task.net.load_state_dict(weights)
+        model = kind.from_folder(options, folder, weights)
+        model.net.load_state_dict(weights)
         data = build_config(type(kind.defaults.data), config["data"])
     except (ConfigError, KeyError, RuntimeError) as error:
         reason = str(error).splitlines()[-1].strip()
         raise ModelError(f"{folder}: config.json and model.safetensors disagree: {reason}") from None
     metrics, card = folder / METRICS, folder / CARD  # a folder may be passed on without them
     scores = read_json(metrics) if metrics.exists() else {}
-    told = {key: value for key, value in config.items() if key != "elman"}
-    task.record = ModelRecord(data, told, scores, card.read_text("utf-8") if card.exists() else "")
-    task.net.to(device).eval()
-    return task
+    del config["elman"]
+    model.record = ModelRecord(data, config, scores, card.read_text("utf-8") if card.exists() else "")
+    model.net.to(device).eval()
+    return model
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -121,18 +113,14 @@ def read_config(folder: Path) -> dict[str, Any]:
         version, task = config["elman"], config["task"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{path} is damaged: {error!r}") from None
-    _check_format(folder, version)
+    if version != FORMAT:
+        older = isinstance(version, int) and version < FORMAT
+        what = "an older Elman wrote it: train the model again" if older else "update Elman"
+        said = f"the model folder has format {version}, this version reads {FORMAT}"
+        raise ModelError(f"{folder}: {said}; {what}")
     if task not in TASKS:
         raise ModelError(f"{path}: this version of Elman has no task {task!r}")
     for part in ("data", "model"):
         if not isinstance(config.get(part), dict):
             raise ModelError(f"{path} is damaged: it has no table {part!r}")
     return dict(config)
-
-
-def _check_format(folder: Path, version: Any) -> None:
-    if version == FORMAT:
-        return
-    older = isinstance(version, int) and version < FORMAT
-    what = "an older Elman wrote it: train the model again" if older else "update Elman"
-    raise ModelError(f"{folder}: the model folder has format {version}, this version reads {FORMAT}; {what}")

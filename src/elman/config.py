@@ -11,10 +11,11 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-import types
-from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache, reduce
 from pathlib import Path
+from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from elman.errors import ConfigError
@@ -22,22 +23,22 @@ from elman.errors import ConfigError
 T = TypeVar("T")
 
 _NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+_UNIONS = (Union, UnionType)
+_hints = cache(get_type_hints)
 
 
-def read_toml(cls: type[T] | types.UnionType, path: str | Path, overrides: Iterable[str] = ()) -> T:
-    """The configuration in a TOML file, with ``a.b=c`` overrides applied."""
-    data = stored = _parse(Path(path))
-    for text in overrides:
-        data = apply_override(data, text)
+def read_toml(build: Callable[[Mapping[str, Any]], T], path: str | Path, overrides: Iterable[str] = ()) -> T:
+    """What ``build`` makes of a TOML file, with ``a.b=c`` overrides applied."""
+    stored = _parse(Path(path))
     try:
-        return build_config(cls, data)
+        return build(reduce(apply_override, overrides, stored))
     except ConfigError as error:
         # The file is to blame only for what it says by itself.
-        file = f"{path}: " if _complaint(cls, stored) == str(error) else ""
+        file = f"{path}: " if _complaint(build, stored) == str(error) else ""
         raise ConfigError(f"{file}{error}") from None
 
 
-def build_config(cls: type[T] | types.UnionType, data: Mapping[str, object]) -> T:
+def build_config(cls: type[T] | UnionType, data: Mapping[str, object]) -> T:
     """A ``cls`` from plain data, every key and value checked."""
     return cast(T, _value(cls, data, ""))
 
@@ -48,7 +49,18 @@ def apply_override(data: Mapping[str, Any], text: str) -> dict[str, Any]:
     path = [part.strip() for part in key.split(".")]
     if not equals or not all(path):
         raise ConfigError(f"{text!r} does not set a key; write it as training.lr=0.01")
-    return _put(data, path, _literal(value.strip()), text)
+    return set_key(data, path, _literal(value.strip()), text)
+
+
+def set_key(data: Mapping[str, Any], path: list[str], value: object, said: str) -> dict[str, Any]:
+    """``data`` with a value at a path of keys; ``said`` is what asked for it, for an error."""
+    first, *rest = path
+    if not rest:
+        return {**data, first: value}
+    inner = data.get(first, {})
+    if not isinstance(inner, Mapping):
+        raise ConfigError(f"{said!r} cannot be set: {first!r} is {inner!r}, not a table")
+    return {**data, first: set_key(inner, rest, value, said)}
 
 
 def to_plain(config: Any) -> Any:
@@ -78,22 +90,12 @@ def _parse(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}:{line}: {what} (TOML)") from None
 
 
-def _complaint(cls: type[object] | types.UnionType, data: Mapping[str, Any]) -> str:
+def _complaint(build: Callable[[Mapping[str, Any]], object], data: Mapping[str, Any]) -> str:
     try:
-        build_config(cls, data)
+        build(data)
     except ConfigError as error:
         return str(error)
     return ""
-
-
-def _put(data: Mapping[str, Any], path: list[str], value: object, text: str) -> dict[str, Any]:
-    first, *rest = path
-    if not rest:
-        return {**data, first: value}
-    inner = data.get(first, {})
-    if not isinstance(inner, Mapping):
-        raise ConfigError(f"{text!r} cannot be set: {first!r} is {inner!r}, not a table")
-    return {**data, first: _put(inner, rest, value, text)}
 
 
 def _literal(text: str) -> object:
@@ -107,11 +109,11 @@ def _literal(text: str) -> object:
 
 
 def _value(kind: Any, value: Any, where: str) -> Any:
-    origin = get_origin(kind)
-    if origin in (Union, types.UnionType):
-        return _union(get_args(kind), value, where)
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in _UNIONS:
+        return _union(inner, value, where)
     if origin is Literal:
-        if not any(value == a and type(value) is type(a) for a in get_args(kind)):
+        if not any(value == a and type(value) is type(a) for a in inner):
             raise ConfigError(f"{where} is {value!r}; it may be {_describe(kind)}")
         return value
     if is_dataclass(kind):
@@ -119,7 +121,7 @@ def _value(kind: Any, value: Any, where: str) -> Any:
     if origin is tuple:
         return _tuple(kind, value, where)
     if origin is dict and isinstance(value, Mapping):
-        return {k: _value(get_args(kind)[1], v, _join(where, str(k))) for k, v in value.items()}
+        return {k: _value(inner[1], v, _join(where, str(k))) for k, v in value.items()}
     return _scalar(kind, value, where)
 
 
@@ -147,16 +149,15 @@ def _tuple(kind: Any, value: Any, where: str) -> tuple[Any, ...]:
 
 
 def _union(options: tuple[Any, ...], value: Any, where: str) -> Any:
-    some = [option for option in options if option is not types.NoneType]
+    some = [option for option in options if option is not NoneType]
     optional = len(some) < len(options)
-    classes = [option for option in some if is_dataclass(option)]
-    if len(classes) > 1 and isinstance(value, Mapping):
-        return _choose(classes, value, where)
-    for cls in classes:
-        if isinstance(value, str) and value == _kind(cls):
-            return _value(cls, {fields(cls)[0].name: value}, where)
     if optional and value is None:
         return None
+    classes = {_kind(option): option for option in some if is_dataclass(option)}
+    if len(classes) > 1 and isinstance(value, Mapping):
+        return _choose(classes, value, where)
+    if isinstance(value, str) and value in classes:
+        return _value(classes[value], {fields(classes[value])[0].name: value}, where)
     for option in some:
         try:
             return _value(option, value, where)
@@ -168,19 +169,18 @@ def _union(options: tuple[Any, ...], value: Any, where: str) -> Any:
     raise ConfigError(f"{where} is {value!r}; expected {_either(map(_describe, options))}")
 
 
-def _choose(classes: list[Any], table: Mapping[str, Any], where: str) -> Any:
-    key = fields(classes[0])[0].name
-    for cls in classes:
-        if table.get(key) == _kind(cls):
+def _choose(classes: Mapping[str | None, Any], table: Mapping[str, Any], where: str) -> Any:
+    key = fields(next(iter(classes.values())))[0].name
+    for kind, cls in classes.items():
+        if table.get(key) == kind:
             return _value(cls, table, where)
     given = f"is {table[key]!r}" if key in table else "is missing"
-    kinds = _either(repr(_kind(cls)) for cls in classes)
-    raise ConfigError(f"{_join(where, key)} {given}; it may be {kinds}")
+    raise ConfigError(f"{_join(where, key)} {given}; it may be {_either(map(repr, classes))}")
 
 
 def _kind(cls: Any) -> str | None:
     """The name by which the first field of a union's dataclasses chooses this one."""
-    first = get_type_hints(cls)[fields(cls)[0].name]
+    first = _hints(cls)[fields(cls)[0].name]
     names = get_args(first) if get_origin(first) is Literal else ()
     return str(names[0]) if len(names) == 1 else None
 
@@ -188,7 +188,7 @@ def _kind(cls: Any) -> str | None:
 def _dataclass(cls: Any, value: Any, where: str) -> Any:
     if not isinstance(value, Mapping):
         raise ConfigError(f"{where or 'the configuration'} is {value!r}; expected a table")
-    hints = get_type_hints(cls)
+    hints = _hints(cls)
     known = {f.name: f for f in fields(cls) if f.init}
     for key in value:
         if key not in known:
@@ -196,10 +196,12 @@ def _dataclass(cls: Any, value: Any, where: str) -> Any:
     for name, f in known.items():
         if name not in value and f.default is MISSING and f.default_factory is MISSING:
             raise ConfigError(f"missing key {_join(where, name)!r}; expected {_describe(hints[name])}")
-    values = {
-        key: _value(hints[key], _complete(hints[key], known[key], item), _join(where, key))
-        for key, item in value.items()
-    }
+    values = {}
+    for key, item in value.items():
+        kind, default = hints[key], known[key].default_factory
+        if is_dataclass(kind) and default is not MISSING and isinstance(item, Mapping):
+            item = {**to_plain(default()), **item}  # what a table leaves out is as it is without the table
+        values[key] = _value(kind, item, _join(where, key))
     try:
         return cls(**values)
     except ConfigError as error:
@@ -208,43 +210,28 @@ def _dataclass(cls: Any, value: Any, where: str) -> Any:
         raise ConfigError(_join(where, said) if about_a_key or not where else f"{where}: {said}") from None
 
 
-def _complete(kind: Any, field: Field[Any], value: Any) -> Any:
-    """A table with what it leaves out taken from the defaults that stand in its place without it."""
-    if is_dataclass(kind) and field.default_factory is not MISSING and isinstance(value, Mapping):
-        return {**to_plain(field.default_factory()), **value}
-    return value
-
-
 def _suggestion(key: str, hints: Mapping[str, Any], known: Iterable[str]) -> str:
     names = sorted(known)
     near = difflib.get_close_matches(key, names, 1)
-    inside = [f"{name}.{key}" for name in names if key in _fields_in(hints[name])]
-    if near or inside:
-        return f"did you mean {(near or inside)[0]!r}?"
-    return f"it may be {_either(map(repr, names))}"
-
-
-def _fields_in(kind: Any) -> set[str]:
-    classes = [option for option in (kind, *get_args(kind)) if is_dataclass(option)]
-    return {f.name for cls in classes for f in fields(cls)}
+    options = [(name, option) for name in names for option in (hints[name], *get_args(hints[name]))]
+    near += [f"{name}.{key}" for name, o in options if is_dataclass(o) and key in (f.name for f in fields(o))]
+    return f"did you mean {near[0]!r}?" if near else f"it may be {_either(map(repr, names))}"
 
 
 def _describe(kind: Any) -> str:
-    if kind is types.NoneType:
-        return "none"
-    if get_origin(kind) in (Union, types.UnionType):
-        return _either(_describe(option) for option in get_args(kind))
-    if get_origin(kind) is Literal:
-        return _either(map(repr, get_args(kind)))
-    if get_origin(kind) is tuple:
-        inner = get_args(kind)
-        if inner[-1] is Ellipsis:
-            return f"a list, each {_describe(inner[0])}"
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in _UNIONS:
+        return _either(map(_describe, inner))
+    if origin is Literal:
+        return _either(map(repr, inner))
+    if origin is tuple and inner[-1] is Ellipsis:
+        return f"a list, each {_describe(inner[0])}"
+    if origin is tuple:
         return f"a list of {len(inner)}: {', '.join(map(_describe, inner))}"
-    if is_dataclass(kind):
-        name = _kind(kind)
-        return repr(name) if name else "a table"
-    return "a path" if kind is Path else _NAMES.get(kind, "a table")
+    if is_dataclass(kind) and (name := _kind(kind)):
+        return repr(name)
+    names: dict[Any, str] = {NoneType: "none", Path: "a path", **_NAMES}
+    return names.get(kind, "a table")
 
 
 def _either(names: Iterable[str]) -> str:

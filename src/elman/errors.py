@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class ElmanError(Exception):
     """The parent of all errors that are the user's to mend; the command line prints it in one line."""
@@ -27,3 +29,14 @@ def check_option(name: str, value: object, valid: bool, expected: str) -> None:
     """Refuse a value that is not valid: ``width is 0; it must be at least 1``."""
     if not valid:
         raise ConfigError(f"{name} is {value}; it must be {expected}")
+
+
+def quote(text: str, most: int = 60) -> str:
+    """The text in quotes, cut after `most` characters."""
+    return repr(text) if len(text) <= most else f"{text[:most]!r}…"
+
+
+def quote_list(items: Sequence[str], most: int = 30) -> str:
+    """The items in quotes, and how many more there are."""
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(map(quote, items[:most])) + more

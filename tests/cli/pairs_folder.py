@@ -6,7 +6,7 @@ from pathlib import Path
 from elman.pipeline import train
 
 WORDS = {"one": "eins", "two": "zwei", "red": "rot", "dog": "Hund", "cat": "Katze", "big": "groß"}
-SIZES = {"hidden": 20, "embedding": 20, "layers": 1, "context": "current", "dropout": 0.0}
+SIZES = {"hidden": 20, "embedding": 20, "layers": 1, "decoder": "luong", "dropout": 0.0}
 
 
 def pairs(count: int, seed: int = 0) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ def made(tmp_path_factory):
     train(recipe(folder, epochs=1), folder / "m")
     train(recipe(folder, epochs=1, dropout=0.1), folder / "more", init=folder / "m")
     train(recipe(folder, epochs=1, hidden=7), folder / "small")
-    train(recipe(folder, epochs=1, context="previous"), folder / "previous")
+    train(recipe(folder, epochs=1, decoder="bahdanau"), folder / "bahdanau")
     write(folder, "a", [("ein Haus", "a house"), *pairs(60)])
     train(recipe(folder, epochs=1), folder / "words")
     store(folder / "lm")
@@ -68,7 +68,7 @@ def test_a_language_model_can_be_averaged_too(elman, made):
         (["m"], "a mean needs two folders at least"),
         (["m", "lm"], "m and lm are of two tasks: a Seq2Seq and a LanguageModel"),
         (["m", "small"], "m and small differ: model.hidden is 20 in one, 7 in the other"),
-        (["m", "more", "previous"], "m and previous differ: model.context is 'current' in one"),
+        (["m", "more", "bahdanau"], "m and bahdanau differ: model.decoder is 'luong' in one"),
         (["m", "words"], "m and words have other vocabularies"),
         (["m", "none"], "none: there is no such folder"),
     ],

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 import elman.demo
-from elman.cli.demo import NAMES
-from elman.demo import DEMOS
 from elman.errors import DataError
 from tests.cli.lm_folder import call
 from tests.demo.test_demos import ALL
@@ -21,7 +19,7 @@ QUICKLY = """
 import sys
 import elman.demo
 from tests.demo.test_demos import ALL
-elman.demo.DEMOS = {name: (lambda minutes, demo=demo: demo) for name, demo in ALL.items()}
+elman.demo.prepare_demo = lambda task, minutes: ALL[task]
 from elman.cli import main
 sys.argv = ["elman", *sys.argv[1:]]
 main()
@@ -31,14 +29,9 @@ main()
 @pytest.fixture
 def quickly(monkeypatch, tmp_path):
     """Every demo with a little data, in an empty folder."""
-    small = {name: lambda minutes, demo=demo: demo for name, demo in ALL.items()}
-    monkeypatch.setattr(elman.demo, "DEMOS", small)
+    monkeypatch.setattr(elman.demo, "prepare_demo", lambda task, minutes: ALL[task])
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def test_the_command_knows_all_demos():
-    assert set(NAMES) == set(DEMOS)
 
 
 def test_without_a_terminal_it_ends_by_itself(quickly: Path, monkeypatch, capsys):
@@ -61,10 +54,10 @@ def test_other_verbs_take_the_folder(verb: str, quickly: Path, monkeypatch, caps
 
 
 def test_missing_data_is_one_line(quickly: Path, monkeypatch, capsys):
-    def missing(minutes: float) -> None:
+    def missing(task: str, minutes: float) -> None:
         raise DataError("there is nothing to learn from")
 
-    monkeypatch.setitem(elman.demo.DEMOS, "lm", missing)
+    monkeypatch.setattr(elman.demo, "prepare_demo", missing)
     done = call(monkeypatch, capsys, "demo", "lm")
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines()[-1] == "elman: there is nothing to learn from"

@@ -71,8 +71,8 @@ def test_of_a_text_every_token_is_shown_with_its_share(elman, stored):
         shares = lines[lines.index(s.title) + 1].split("\t")
         assert shares == [f"{token} {share:+.2f}" for token, share in pairs]
     assert ("attention:" in done.out) == (reading.attention is not None)
-    assert ("surprise:" in done.out) == (reading.surprise is not None)
-    assert "layer 1 ahead" in done.out
+    assert ("surprisal:" in done.out) == (reading.surprisal is not None)
+    assert "layer 1 forward" in done.out
 
 
 def test_json_is_one_object_with_the_numbers_and_nothing_else(elman, stored):
@@ -101,7 +101,7 @@ def test_pictures_are_drawn_where_they_are_asked_for(elman, stored, tmp_path):
     expected = {"learning_curve", "saliency"}
     expected |= {f"gates-{g.layer}-{g.direction}" for g in reading.gates}
     expected |= {"attention"} if reading.attention is not None else set()
-    expected |= {"surprise"} if reading.surprise is not None else set()
+    expected |= {"surprisal"} if reading.surprisal is not None else set()
     drawn = sorted((tmp_path / "a" / "b").iterdir())
     assert [path.name for path in drawn] == sorted(f"{name}.png" for name in expected)
     assert all(path.read_bytes()[1:4] == b"PNG" for path in drawn)

@@ -54,7 +54,7 @@ def test_a_warning_is_a_line_without_code(tmp_path: Path, monkeypatch, capsys):
     out = tmp_path / "pictures"
     done = call(monkeypatch, capsys, "inspect", str(tmp_path / "m"), "--text", "界", "--out", str(out))
     assert done.code == 0
-    assert f"{out}/surprise.png: boxes stand for signs that the font does not have\n" in done.err
+    assert f"{out}/surprisal.png: boxes stand for signs that the font does not have\n" in done.err
     assert ".py" not in done.err
 
 

@@ -14,7 +14,7 @@ from tests.cli.lm_folder import call, store
 from tests.cli.pairs_folder import make, pairs
 
 SMALL = ["--hidden", "4", "--embedding", "4", "--epochs", "1", "--layers", "1"]
-SMALL += ["--context", "current", "--source-tokens", "words", "--target-tokens", "words"]
+SMALL += ["--decoder", "luong", "--source-tokens", "words", "--target-tokens", "words"]
 TRAIN = ["train", "seq2seq", "--out", "x", "--train"]
 
 
@@ -254,7 +254,7 @@ def test_of_several_models_the_mean_of_their_attention_is_shown(elman, model, ma
         ([*TRAIN, "b.tsv", "--target", "goal"], "b.tsv:1: the header must have one column 'goal'"),
         ([*TRAIN, "b.en"], "b.en:1: no header with 'source', 'target'"),
         ([*TRAIN, "b.tsv", "--valid", "b.en", "short.de"], "short.de has 39 lines"),
-        ([*TRAIN, "b.tsv", "--context", "all"], "model.context is 'all'"),
+        ([*TRAIN, "b.tsv", "--decoder", "all"], "model.decoder is 'all'"),
         ([*TRAIN, "b.tsv", "--score", "cosine"], "model.score is 'cosine'"),
         ([*TRAIN, "b.tsv", "--source-tokens", "letters"], "tokens.source.kind is 'letters'"),
         ([*TRAIN, "b.tsv", "--joint", "--source-tokens", "chars"], "cut alike"),
@@ -282,7 +282,7 @@ def test_a_mistake_is_one_line_on_stderr_and_exit_code_1(elman, made, arguments,
     (made / "short.de").write_text("".join(targets[:-1]))
     (made / "hole.de").write_text("".join([targets[0], "\n", *targets[2:]]))
     if arguments[1] == "plain" and not (made / "plain").exists():
-        assert elman(*TRAIN[:2], "--train", "b.tsv", "--out", "plain", *SMALL, "--context", "first").code == 0
+        assert elman(*TRAIN[:2], "--train", "b.tsv", "--out", "plain", *SMALL, "--decoder", "plain").code == 0
     if "joint" in arguments and not (made / "joint").exists():
         assert elman(*TRAIN[:2], "--train", "b.tsv", "--out", "joint", *SMALL, "--joint").code == 0
     done = elman(*arguments)
@@ -359,7 +359,7 @@ def test_inspect_shows_what_every_token_of_the_answer_rests_on(elman, made):
     assert told["alignment"]["target"] == ["rot", "Hund", "</s>"]
     assert [s["answer"] for s in told["saliency"]] == ["rot", "Hund", "</s>"]
     drawn = {path.stem for path in (made / "pictures").iterdir()}
-    assert drawn >= {"attention", "saliency", "surprise", "gates-1-ahead", "gates-1-back"}
+    assert drawn >= {"attention", "saliency", "surprisal", "gates-1-forward", "gates-1-backward"}
     lines = elman("inspect", "m", "--text", "red dog").out.splitlines()
     at = lines.index("attention: where the model looked most for each token")
     assert lines[at + 1].split()[:3] == ["rot", "←", "red"]

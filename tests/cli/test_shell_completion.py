@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import get_completion_class
 
-from elman.cli.app import elman
-from elman.cli.shell_completion import VARIABLE
+from elman.cli.app import VARIABLE, elman
 from tests.cli.lm_folder import call
 
 SHELLS = ["bash", "zsh", "fish"]

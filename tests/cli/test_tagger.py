@@ -269,7 +269,7 @@ def test_words_and_tags_in_two_files(elman, made):
     assert json.loads(done.out)["sentences"] == 60
 
 
-@pytest.mark.parametrize("output", ["softmax", "crf", "feedback"])
+@pytest.mark.parametrize("output", ["softmax", "crf", "autoregressive"])
 def test_every_output_can_be_chosen(elman, made, output):
     train = ["train", "tagger", "--train", "a.conllu", "--out", output, *TINY, "--output", output]
     assert elman(*train, "--cell", "gru").code == 0

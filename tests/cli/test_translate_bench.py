@@ -88,17 +88,17 @@ def test_a_ratio_is_the_median_over_rounds_the_first_burst_left_out(data):
 def test_systems_train_for_the_asked_time_in_turns_and_json_is_all_that_is_printed(data):
     sizes = ("--pairs", "12", "--held", "4", "--subwords", "280", "--hidden", "8", "--batch", "40")
     times = ("--minutes", "0.02", "--burst", "0.4", "--repeats", "1", "--threads", "1")
-    done = bench("--systems", "feeding", "between", *sizes, *times, "--json", data=data)
+    done = bench("--systems", "input-feeding", "gnmt", *sizes, *times, "--json", data=data)
     assert done.returncode == 0, done.stderr
-    feeding, between = json.loads(done.stdout)["results"]
-    assert (feeding["system"], between["system"]) == ("feeding", "between")
+    feeding, gnmt = json.loads(done.stdout)["results"]
+    assert (feeding["system"], gnmt["system"]) == ("input-feeding", "gnmt")
     assert feeding["tokens_ratio"] == feeding["sentences_ratio"] == feeding["written_ratio"] == 1
-    assert min(feeding["train_s"], between["train_s"]) >= 1.2
+    assert min(feeding["train_s"], gnmt["train_s"]) >= 1.2
     assert done.stderr.count("tokens/s") == 3
 
 
 def test_without_the_data_the_folder_is_asked_for():
-    done = bench("--systems", "between")
+    done = bench("--systems", "gnmt")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("ELMAN_DATA is not set: export ELMAN_DATA=FOLDER, which holds ")
 

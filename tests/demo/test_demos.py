@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from elman import artifact
-from elman.demo import DEMOS, Demo
+from elman.demo import DEMOS
+from elman.demo.demonstration import Demo
 from elman.demo.docstring_lm import DocstringDemo
 from elman.demo.parameter_types import ParameterTypeDemo
 from elman.demo.pronunciation import PronunciationDemo, nearest_word

@@ -5,28 +5,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from elman.formula import Formula, Gates, State
+from elman.formula import Formula, State
 from elman.formula.symbols import Node, symbol
 
 ROWS, UNITS = 6, 5
-
-
-class Given:
-    """The ``U`` of a formula whose products have given results; remembers what they were asked to multiply."""
-
-    def __init__(self, formula: Formula, results: dict[str, Tensor]) -> None:
-        self._formula, self._results = formula, results
-        self.operands: dict[str, Tensor] = {}
-
-    def __getattr__(self, name: str):
-        def multiply(operand: Tensor) -> Tensor:
-            self.operands[name] = operand
-            return self._results[name]
-
-        return multiply
-
-    def __call__(self, operand: Tensor) -> Gates:
-        return Gates(**{gate: getattr(self, gate)(operand) for gate in self._formula.gates})
 
 
 class Point(NamedTuple):
@@ -60,10 +42,16 @@ def at_random(formula: Formula) -> Point:
     def given(kind: str) -> dict[str, Tensor]:
         return {name: inputs[symbol(kind, name)] for name in kinds[kind]}
 
-    U = Given(formula, given("r"))
+    multiplied: dict[str, Tensor] = {}
+
+    def multiply(name: str, operand: Tensor) -> Tensor:
+        """The given result; remembers what was multiplied."""
+        multiplied[name] = operand
+        return inputs[symbol("r", name)]
+
     x, p, m = ([*given(kind).values()] for kind in "xpm")
-    new = formula(x, U, State(**given("s")), p, m)
-    operands = [U.operands[product.names[0]] for product in products]
+    new = formula(x, multiply, State(**given("s")), p, m)
+    operands = [multiplied[product.names[0]] for product in products]
     loss = sum((a * b).sum() for a, b in zip(new, given("d").values(), strict=True))
     loss = loss + sum((a * b).sum() for a, b in zip(operands, given("q").values(), strict=True))
     found = torch.autograd.grad(loss, wanted, allow_unused=True, materialize_grads=True)

@@ -65,10 +65,10 @@ def test_a_text_scored_token_by_token_costs_what_evaluation_says(kind, way):
     lm = real(kind)
     data = lm.encode(LINES)
     found = lm.score(TEXT, **way)
-    assert -float(found) == pytest.approx(lm.nats(data, **way))
+    assert -float(found) == pytest.approx(lm.nll(data, **way))
     for n in (1, 4, len(data) - 1):
         part = LanguageModelDataset(data.ids[:n], None)
-        assert -sum(found.log_probs[:n]) == pytest.approx(lm.nats(part, **way)), n
+        assert -sum(found.log_probs[:n]) == pytest.approx(lm.nll(part, **way)), n
     if way:
         assert float(found) != pytest.approx(float(lm.score(TEXT)))
     together = list(score_running(lm, iter(LINES), **way))

@@ -73,7 +73,7 @@ def test_read_piece_by_piece_a_text_costs_what_its_evaluation_says(cuts: list[in
         before = piece[:, -1:]
         state = from_bytes(to_bytes(state))  # as streams are put aside
     data = LanguageModelDataset(ids[0].numpy().astype(np.uint16), None)
-    assert total == pytest.approx(lm.nats(data, cache=cache), rel=1e-4)
+    assert total == pytest.approx(lm.nll(data, cache=cache), rel=1e-4)
 
 
 def test_rows_that_end_early_remember_only_their_own() -> None:

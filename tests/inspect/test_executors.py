@@ -2,19 +2,23 @@
 
 import pytest
 import torch
+from torch import nn
 
+from elman.cells import GRU, LSTM
 from elman.inspect.executors import BY_STEPS, executor_choices
+from elman.layers import RNN, BiRNN
 from elman.tasks.seq2seq import Seq2Seq, Seq2SeqConfig, Seq2SeqExample, TokenizerPairConfig
 from tests.inspect.models import classifier, lm
+from tests.layers.decoders import decoder
 
 
 def chosen(net, mode):
     return [choice.executor for choice in executor_choices(net) if choice.mode == mode]
 
 
-def seq2seq(context):
+def seq2seq(decoder):
     pairs = [Seq2SeqExample("a b", ("b a",)), Seq2SeqExample("b c", ("c b",))]
-    config = Seq2SeqConfig(hidden=6, embedding=4, layers=2, context=context)
+    config = Seq2SeqConfig(hidden=6, embedding=4, layers=2, decoder=decoder)
     return Seq2Seq.from_examples(config, TokenizerPairConfig(), pairs).net
 
 
@@ -30,9 +34,9 @@ def test_where_padding_matters_both_ways_are_told():
     assert set(chosen(lm().net, "training, no padding")) == {"torch"}
 
 
-@pytest.mark.parametrize(("context", "stepwise"), [("current", False), ("previous", True)])
-def test_a_decoder_that_attention_feeds_goes_step_by_step(context, stepwise):
-    net = seq2seq(context)
+@pytest.mark.parametrize(("decoder", "stepwise"), [("luong", False), ("bahdanau", True)])
+def test_a_decoder_that_attention_feeds_goes_step_by_step(decoder, stepwise):
+    net = seq2seq(decoder)
     of_decoder = [c for c in executor_choices(net) if c.name.startswith("decoder")]
     training = {c.executor for c in of_decoder if c.mode.startswith("training")}
     assert (training == {BY_STEPS}) == stepwise
@@ -44,3 +48,18 @@ def test_asking_changes_neither_modes_nor_random_numbers():
     executor_choices(net)
     assert not net.training
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_every_layer_is_named_with_the_executor_that_it_was_told():
+    net = nn.ModuleDict({"low": BiRNN(LSTM(3, 4), GRU(3, 4)), "top": RNN(LSTM(8, 2), executor="loop")})
+    found = {c.name: (c.cell, c.executor) for c in executor_choices(net) if c.mode == "prediction"}
+    assert found == {
+        "low.forward_rnn.cell": ("lstm 3 -> 4", "torch"),
+        "low.backward_rnn.cell": ("gru 3 -> 4", "codegen"),
+        "top.cell": ("lstm 8 -> 2", "loop"),
+    }
+
+
+def test_the_stacks_of_a_decoder_are_named_one_by_one():
+    names = {c.name for c in executor_choices(nn.Sequential(decoder("gnmt")))}
+    assert names == {"0.stacks.0", "0.stacks.1"}

@@ -17,7 +17,7 @@ def test_the_outputs_of_each_layer_and_direction_are_those_of_the_reference_loop
     net = StackedRNN([below, RNN(cells[2], executor="loop")]).eval()
     xs = torch.randn(1, 7, 3)
     found = layer_gates(net, xs)
-    assert [(g.layer, g.direction) for g in found] == [(1, "ahead"), (1, "back"), (2, "ahead")]
+    assert [(g.layer, g.direction) for g in found] == [(1, "forward"), (1, "backward"), (2, "forward")]
     assert [list(g.values) for g in found] == [[*"rznh"], [*"rznh"], [*"ifzohc"]]
     with torch.no_grad():
         ys, zs = below(xs)[0], net(xs)[0]

@@ -50,7 +50,7 @@ def test_a_share_of_a_tagger_is_how_the_log_odds_of_two_tags_grow_with_the_word(
     assert [s.of for s in reading.saliency] == words
     assert model.tagsets[0].decode(answers) == model.tag([words])[0]
     # The head that feeds tags back computes in float32: larger steps, and coarser quotients.
-    step, close = (3e-3, 1e-3) if output == "feedback" else (1e-5, 1e-6)
+    step, close = (3e-3, 1e-3) if output == "autoregressive" else (1e-5, 1e-6)
     for place, found in enumerate(reading.saliency):
         pair = tags.index(found.answer), tags.index(found.other)
         score = partial(LOG_ODDS[output], model, words, place, pair, answers)
@@ -78,7 +78,7 @@ def of_paths(model, words, place, pair, answers):
     return wrong - right
 
 
-LOG_ODDS = {"softmax": of_scores, "crf": of_marginals, "feedback": of_paths}
+LOG_ODDS = {"softmax": of_scores, "crf": of_marginals, "autoregressive": of_paths}
 
 
 @pytest.mark.parametrize("output", ["softmax", "crf"])

@@ -8,7 +8,7 @@ from elman.errors import ConfigError
 from elman.inspect.text_explanation import explain
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.seq2seq.explain import align
-from elman.tasks.seq2seq.loss import nats
+from elman.tasks.seq2seq.loss import nll
 from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqConfig, Seq2SeqExample, TokenizerPairConfig
 from elman.text.vocab import EOS
 from tests.cli.pairs_folder import pairs
@@ -17,13 +17,13 @@ from tests.inspect.models import slope
 TEXT = "one red dog"
 KINDS = [
     {},
-    {"context": "previous", "shared": True},
-    {"context": "first"},
-    {"context": "first", "encoder": "convolutional"},
-    {"context": "aligned", "bidirectional": False},
-    {"context": "current", "copying": True, "label_smoothing": 0.0},
+    {"decoder": "bahdanau", "shared": True},
+    {"decoder": "plain"},
+    {"decoder": "plain", "encoder": "convolutional"},
+    {"decoder": "transducer", "bidirectional": False},
+    {"decoder": "luong", "copying": True, "label_smoothing": 0.0},
     {
-        "context": "first",
+        "decoder": "plain",
         "decoder_only": True,
         "shared": True,
         "bidirectional": False,
@@ -60,10 +60,10 @@ def test_surprise_is_what_each_token_of_the_answer_costs(options):
     reading = explain(model, TEXT)
     _, both = batch(model)
     with torch.no_grad():
-        costs = nats(model.net, both)[0]
-    assert reading.surprise.nats == pytest.approx(costs.tolist(), abs=1e-6)
+        costs = nll(model.net, both)[0]
+    assert reading.surprisal.nats == pytest.approx(costs.tolist(), abs=1e-6)
     assert reading.tokens == TEXT.split()
-    assert reading.surprise.tokens == [*model.translations([TEXT])[0][0].tokens, "</s>"]
+    assert reading.surprisal.tokens == [*model.translations([TEXT])[0][0].tokens, "</s>"]
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)
@@ -76,7 +76,7 @@ def test_saliency_is_the_slope_of_what_speaks_for_a_token_rather_than_another(op
         own = model.collate([row._replace(target=row.target[: i + 1])])
 
         def margin(own=own, other=other):
-            return nats(model.net, other)[0, -1] - nats(model.net, own)[0, -1]
+            return nll(model.net, other)[0, -1] - nll(model.net, own)[0, -1]
 
         if model.config.shared:  # its embedding reads what was written, too
             assert s.shares.shape == (3,)
@@ -93,15 +93,15 @@ def test_the_attention_that_is_shown_is_where_the_decoder_looks():
     assert reading.alignment.source == expected.source
     assert reading.alignment.target == expected.target
     torch.testing.assert_close(reading.alignment.weights, expected.weights)
-    assert explain(fresh(context="first"), TEXT).alignment is None
+    assert explain(fresh(decoder="plain"), TEXT).alignment is None
 
 
 def test_only_a_recurrent_encoder_has_gates():
     gates = explain(fresh(), TEXT).gates
     names = [g.name for g in gates]
-    assert names == ["layer 1 ahead", "layer 1 back", "layer 2 ahead", "layer 2 back"]
+    assert names == ["layer 1 forward", "layer 1 backward", "layer 2 forward", "layer 2 backward"]
     assert all(len(values) == 3 for g in gates for values in g.values.values())
-    assert explain(fresh(context="first", encoder="transformer", hidden=8), TEXT).gates == []
+    assert explain(fresh(decoder="plain", encoder="transformer", hidden=8), TEXT).gates == []
 
 
 def test_pieces_of_words_are_shown_as_they_are_spelled():
@@ -115,12 +115,12 @@ def test_pieces_of_words_are_shown_as_they_are_spelled():
 def test_an_unknown_word_is_one_token_of_an_answer():
     found = align([fresh()], TEXT, ["Hund", "<unk>", "xyzzy"])
     assert found.target == ["Hund", "<unk>", "<unk>", "</s>"]
-    with pytest.raises(ConfigError, match="no attention to show: context is 'first'"):
-        align([fresh(context="first")], TEXT, ["Hund"])
+    with pytest.raises(ConfigError, match="no attention to show: decoder is 'plain'"):
+        align([fresh(decoder="plain")], TEXT, ["Hund"])
 
 
 def test_one_token_of_the_answer_can_be_asked_for():
-    model = fresh(context="previous", shared=True)
+    model = fresh(decoder="bahdanau", shared=True)
     every = explain(model, TEXT).saliency
     (one,) = explain(model, TEXT, word=2).saliency
     assert one.title == every[1].title

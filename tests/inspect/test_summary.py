@@ -14,7 +14,7 @@ MODELS = {
     "classifier": lambda: classifier(pool="attention", layers=2, mlp=3),
     "bag": lambda: classifier(encoder="bag"),
     "crf": lambda: tagger("crf", characters="lstm", affixes=2, casing=True),
-    "feedback": lambda: tagger("feedback", characters="cnn"),
+    "autoregressive": lambda: tagger("autoregressive", characters="cnn"),
     "lm": lm,
 }
 

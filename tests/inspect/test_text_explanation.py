@@ -33,8 +33,8 @@ def test_surprise_is_what_score_says_of_every_kind_of_tokens(kind):
     model = lm(kind)
     reading = explain(model, "Once upon")
     found = score(model, "Once upon")
-    assert reading.surprise.tokens == found.tokens
-    assert reading.surprise.nats == pytest.approx([-nats for nats in found.log_probs])
+    assert reading.surprisal.tokens == found.tokens
+    assert reading.surprisal.nats == pytest.approx([-nats for nats in found.log_probs])
     # What is read is moved on by one: the end stands before the first token.
     assert reading.tokens == [found.tokens[-1], *found.tokens[:-1]]
     assert len(reading.saliency[0].shares) == len(reading.tokens)

@@ -20,12 +20,12 @@ from elman.layers.encoder import EncoderOutput, RecurrentEncoder, build_stacked_
 from elman.state import pick
 
 ATTENDING = {
-    "current": LuongDecoder,
-    "between": GNMTDecoder,
-    "previous": BahdanauDecoder,
-    "feeding": InputFeedingDecoder,
+    "luong": LuongDecoder,
+    "gnmt": GNMTDecoder,
+    "bahdanau": BahdanauDecoder,
+    "input-feeding": InputFeedingDecoder,
 }
-CONTEXTS = ("first", "every", *ATTENDING)
+DECODERS = ("plain", "context", *ATTENDING)
 STARTS = ("zero", "copied", "copied mean", "transformed last", "transformed mean")
 READ, SEEN, UNITS, OUT = (3, 2, 4, 5)  # features of a source's word, of a target's; units; the softmax reads
 
@@ -36,7 +36,7 @@ def encoder(cell: str = "lstm", bidirectional: bool = True) -> RecurrentEncoder:
 
 
 def decoder(
-    context: str,
+    kind: str,
     *,
     cell: str = "lstm",
     score: str = "bilinear",
@@ -49,22 +49,22 @@ def decoder(
 ) -> Decoder:
     """Two layers with large weights; a dot product needs as many units as the memory has features."""
     units = memory if score in ("dot", "scaled") else UNITS
-    beside = {"every": memory, "previous": memory, "feeding": OUT}.get(context, 0)
-    between = memory if context == "between" else 0
+    beside = {"context": memory, "bahdanau": memory, "input-feeding": OUT}.get(kind, 0)
+    between = memory if kind == "gnmt" else 0
     make = with_zoneout(CELLS[cell], zoneout)
     cells = [make(SEEN + beside, units), make(units + between, units)]
     cells += [make(units, units) for _ in range(layers - 2)]
-    parts = [cells[:1], cells[1:]] if context == "between" else [cells]
+    parts = [cells[:1], cells[1:]] if kind == "gnmt" else [cells]
     stacks = [stack_cells(some, [noise] * len(some), residual=residual) for some in parts[-1:]]
     stacks = [stack_cells(some, [noise]) for some in parts[:-1]] + stacks
     begin, readout = _start(start, cells, memory), Readout(units, memory, OUT)
-    if context == "first":
+    if kind == "plain":
         made: Decoder = PlainDecoder(*stacks, initial_state=begin)
-    elif context == "every":
+    elif kind == "context":
         made = ContextDecoder(*stacks, initial_state=begin, summary=SUMMARIES["mean"], readout=readout)
     else:
         attention = Attention(SCORES[score](units, memory))
-        made = ATTENDING[context](*stacks, initial_state=begin, attention=attention, readout=readout)
+        made = ATTENDING[kind](*stacks, initial_state=begin, attention=attention, readout=readout)
     for weight in made.parameters():
         nn.init.normal_(weight, std=0.6)
     return made.double().eval()
@@ -79,13 +79,13 @@ def _start(name: str, cells: list, memory: int) -> DecoderInit:
     return MeanInit(cells) if summary else CopyInit()
 
 
-def by_hand(context: str, made: Decoder, source: EncoderOutput, xs: Tensor) -> tuple[Tensor, Tensor]:
+def by_hand(kind: str, made: Decoder, source: EncoderOutput, xs: Tensor) -> tuple[Tensor, Tensor]:
     """o (B, T, O) and α (B, T, S) by the equations of `elman.layers.decoders.base`, whose names these are."""
-    rows = [_one(context, made, source, b, xs[b]) for b in range(len(xs))]
+    rows = [_one(kind, made, source, b, xs[b]) for b in range(len(xs))]
     return torch.stack([o for o, _ in rows]), torch.stack([a for _, a in rows])
 
 
-def _one(context, made, source, b, xs):
+def _one(kind, made, source, b, xs):
     n = int(source.mask[b].sum())
     hs, most = source.ys[b, :n], source.mask.shape[1]
     cells = [one.cell for one in made.layers]
@@ -105,24 +105,24 @@ def _one(context, made, source, b, xs):
         return sum((a * h_j for a, h_j in zip(parts, hs, strict=True)), 0 * c), parts
 
     for x in xs:
-        if context == "first":
+        if kind == "plain":
             h = climb(x, range(2))
-        elif context == "every":
+        elif kind == "context":
             h = climb(torch.cat([x, c]), range(2))
-        elif context == "previous":
+        elif kind == "bahdanau":
             c, alpha = attend(h)
             h = climb(torch.cat([x, c]), range(2))
-        elif context == "current":
+        elif kind == "luong":
             h = climb(x, range(2))
             c, alpha = attend(h)
-        elif context == "between":
+        elif kind == "gnmt":
             below = climb(x, range(1))
             c, alpha = attend(below)
             h = climb(torch.cat([below, c]), range(1, 2))
         else:
             h = climb(torch.cat([x, o]), range(2))
             c, alpha = attend(h)
-        o = h if context == "first" else torch.tanh(made.readout.W(torch.cat([h, c])))
+        o = h if kind == "plain" else torch.tanh(made.readout.W(torch.cat([h, c])))
         os.append(o)
         alphas.append(torch.cat([alpha, torch.zeros(most - n).double()]))
     return torch.stack(os), torch.stack(alphas)

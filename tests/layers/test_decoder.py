@@ -15,11 +15,11 @@ from elman.layers.decoders.with_attention import BahdanauDecoder, InputFeedingDe
 from elman.layers.decoders.without_attention import TransducerDecoder
 from elman.layers.encoder import EncoderOutput
 from elman.state import State, leaves, pick
-from tests.layers.decoders import ATTENDING, CONTEXTS, OUT, READ, SEEN, STARTS, by_hand, decoder, encoder
+from tests.layers.decoders import ATTENDING, DECODERS, OUT, READ, SEEN, STARTS, by_hand, decoder, encoder
 
 LOOPED = "transformed last"  # a plain loop is slow, and starts have their own tests
 SCORES = ("dot", "scaled", "bilinear", "additive")
-EVERY = pytest.mark.parametrize("context", CONTEXTS)
+EVERY = pytest.mark.parametrize("kind", DECODERS)
 
 
 def sources(lengths: list[int], cell: str = "lstm", bidirectional: bool = True) -> EncoderOutput:
@@ -50,12 +50,12 @@ def same(one: DecoderOutput, other: DecoderOutput) -> None:
         torch.testing.assert_close(one.weights, other.weights, rtol=0, atol=1e-10)
 
 
-def options(context: str, bidirectional: bool) -> list[dict[str, str]]:
+def options(kind: str, bidirectional: bool) -> list[dict[str, str]]:
     """All scores and starts that go together: of two directions, as wide as a dot product needs, no state
     can be copied."""
     found = [
         {"score": score, "start": start}
-        for score in (SCORES if context in ATTENDING else ("bilinear",))
+        for score in (SCORES if kind in ATTENDING else ("bilinear",))
         for start in STARTS
     ]
     wide = ("dot", "scaled") if bidirectional else ()
@@ -65,32 +65,32 @@ def options(context: str, bidirectional: bool) -> list[dict[str, str]]:
 @EVERY
 @pytest.mark.parametrize("cell", ["lstm", "gru", "elman"])
 @pytest.mark.parametrize("bidirectional", [False, True])
-def test_all_tokens_at_once_are_read_as_one_by_one_and_as_by_a_plain_loop(context, cell, bidirectional):
+def test_all_tokens_at_once_are_read_as_one_by_one_and_as_by_a_plain_loop(kind, cell, bidirectional):
     source, xs = sources([2, 3], cell, bidirectional), tokens(2, 2)
-    for chosen in options(context, bidirectional):
-        made = decoder(context, cell=cell, memory=source.ys.shape[2], **chosen)
+    for chosen in options(kind, bidirectional):
+        made = decoder(kind, cell=cell, memory=source.ys.shape[2], **chosen)
         with torch.no_grad():
             session, state = made.begin(source)
             whole = made.unroll(session, state, xs)
             same(whole, one_by_one(made, session, state, xs))
             if chosen["start"] != LOOPED or not bidirectional:
                 continue
-            os, weights = by_hand(context, made, source, xs)
+            os, weights = by_hand(kind, made, source, xs)
         torch.testing.assert_close(whole.os, os, rtol=0, atol=1e-10)
-        if context in ATTENDING:
+        if kind in ATTENDING:
             torch.testing.assert_close(whole.weights, weights, rtol=0, atol=1e-10)
         else:
             assert whole.weights is None
 
 
-@pytest.mark.parametrize("context", ["previous", "feeding"])
+@pytest.mark.parametrize("kind", ["bahdanau", "input-feeding"])
 @pytest.mark.parametrize("cell", CELLS)
-def test_a_decoder_by_steps_runs_any_cell(context, cell):
+def test_a_decoder_by_steps_runs_any_cell(kind, cell):
     source, xs = sources([3, 2], cell), tokens(2)
-    made = decoder(context, cell=cell)
+    made = decoder(kind, cell=cell)
     with torch.no_grad():
         found = made.unroll(*made.begin(source), xs)
-        os, _ = by_hand(context, made, source, xs)
+        os, _ = by_hand(kind, made, source, xs)
     torch.testing.assert_close(found.os, os, rtol=0, atol=1e-10)
 
 
@@ -127,9 +127,9 @@ def test_two_words_and_one_unit_on_paper(make):
 @EVERY
 @settings(max_examples=5)
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=4))
-def test_a_source_is_answered_alone_as_in_company(context, lengths):
+def test_a_source_is_answered_alone_as_in_company(kind, lengths):
     torch.manual_seed(2)
-    made, source, xs = decoder(context), sources(lengths), tokens(len(lengths), 2)
+    made, source, xs = decoder(kind), sources(lengths), tokens(len(lengths), 2)
     with torch.no_grad():
         together = made.unroll(*made.begin(source), xs)
         for b, n in enumerate(lengths):
@@ -144,9 +144,9 @@ def test_a_source_is_answered_alone_as_in_company(context, lengths):
 
 
 @EVERY
-def test_rows_that_were_picked_read_on_as_those_they_were_picked_from(context):
+def test_rows_that_were_picked_read_on_as_those_they_were_picked_from(kind):
     """As beams do: some rows twice or more often, others not, in any order."""
-    made, source = decoder(context), sources([3, 5, 2])
+    made, source = decoder(kind), sources([3, 5, 2])
     before, after, rows = tokens(3), tokens(7), torch.tensor([2, 0, 0, 1, 0, 2, 0])
     with torch.no_grad():
         session, state = made.begin(source)
@@ -160,8 +160,8 @@ def test_rows_that_were_picked_read_on_as_those_they_were_picked_from(context):
 
 
 @EVERY
-def test_what_is_dropped_lasts_a_session_however_its_tokens_are_read(context):
-    made, source, xs = decoder(context, noise=0.5).train(), sources([3, 5]), tokens(2)
+def test_what_is_dropped_lasts_a_session_however_its_tokens_are_read(kind):
+    made, source, xs = decoder(kind, noise=0.5).train(), sources([3, 5]), tokens(2)
     session, state = made.begin(source)
     same(made.unroll(session, state, xs), one_by_one(made, session, state, xs))
     other = made.unroll(*made.begin(source), xs)
@@ -169,17 +169,17 @@ def test_what_is_dropped_lasts_a_session_however_its_tokens_are_read(context):
 
 
 @EVERY
-def test_gradients_are_those_of_the_plain_loop_and_an_empty_source_makes_no_nan(context):
+def test_gradients_are_those_of_the_plain_loop_and_an_empty_source_makes_no_nan(kind):
     source, xs = sources([3, 4, 0]), tokens(3).requires_grad_()
     ys = source.ys.clone().requires_grad_()
-    source, made = source._replace(ys=ys), decoder(context, score="additive")
+    source, made = source._replace(ys=ys), decoder(kind, score="additive")
     weights = [*made.parameters(), xs, ys]
 
     def gradients(os: torch.Tensor) -> list[torch.Tensor | None]:
         return list(torch.autograd.grad(os.sin().sum(), weights, allow_unused=True))
 
     found = gradients(made.unroll(*made.begin(source), xs).os)
-    for ours, theirs in zip(found, gradients(by_hand(context, made, source, xs)[0]), strict=True):
+    for ours, theirs in zip(found, gradients(by_hand(kind, made, source, xs)[0]), strict=True):
         if ours is None or theirs is None:
             assert ours is None or not ours.any()
             assert theirs is None or not theirs.any()
@@ -189,11 +189,11 @@ def test_gradients_are_those_of_the_plain_loop_and_an_empty_source_makes_no_nan(
 
 
 @EVERY
-def test_the_softmax_reads_as_many_features_as_the_decoder_says(context):
-    made = decoder(context)
+def test_the_softmax_reads_as_many_features_as_the_decoder_says(kind):
+    made = decoder(kind)
     found = made.unroll(*made.begin(sources([3, 1])), tokens(2, 3))
     assert found.os.shape == (2, 3, made.output_size)
-    assert made.output_size == (4 if context == "first" else OUT)
+    assert made.output_size == (4 if kind == "plain" else OUT)
 
 
 def test_a_transducer_gives_the_encoders_outputs_in_order_and_the_last_one_beyond_the_end():
@@ -209,20 +209,20 @@ def test_a_transducer_gives_the_encoders_outputs_in_order_and_the_last_one_beyon
     torch.testing.assert_close(swapped.os, whole.os[[1, 0], -1:])
 
 
-@pytest.mark.parametrize("context", ATTENDING)
-def test_the_step_of_search_is_that_of_training(context):
+@pytest.mark.parametrize("kind", ATTENDING)
+def test_the_step_of_search_is_that_of_training(kind):
     """With weights as they are trained, one step after the other gives what all tokens at once give."""
-    made, source, xs = decoder(context), sources([3, 5]), tokens(2)
+    made, source, xs = decoder(kind), sources([3, 5]), tokens(2)
     session, state = made.begin(source)
     whole = made.unroll(session, state, xs)
     same(whole, AttentionDecoder.unroll(made, session, state, xs))
 
 
 @EVERY
-def test_residual_layers_add_to_what_they_read(context):
+def test_residual_layers_add_to_what_they_read(kind):
     """A layer that adds nothing is as good as none: its weights are zero, and so is its output."""
     torch.manual_seed(1)
-    made = decoder(context, cell="elman", layers=3, residual=True)
+    made = decoder(kind, cell="elman", layers=3, residual=True)
     assert isinstance(made.layers[2], Residual)
     torch.nn.init.zeros_(made.layers[2].cell.cell.W)
     for weight in (*made.layers[2].cell.cell.U, made.layers[2].cell.cell.b):
@@ -237,10 +237,10 @@ def test_residual_layers_add_to_what_they_read(context):
 
 
 @EVERY
-def test_cells_with_zoneout_are_read_as_by_a_plain_loop(context):
-    made, source, xs = decoder(context, zoneout=0.5), sources([3, 5]), tokens(2)
+def test_cells_with_zoneout_are_read_as_by_a_plain_loop(kind):
+    made, source, xs = decoder(kind, zoneout=0.5), sources([3, 5]), tokens(2)
     with torch.no_grad():
         whole = made.unroll(*made.begin(source), xs)
-        os, _ = by_hand(context, made, source, xs)
+        os, _ = by_hand(kind, made, source, xs)
     torch.testing.assert_close(whole.os, os, rtol=0, atol=1e-10)
     assert isinstance(made.layers[0].cell, Zoneout)

@@ -22,9 +22,9 @@ def embedding() -> Embedding:
     return made
 
 
-def check(context: str, **options: Any) -> None:
+def check(kind: str, **options: Any) -> None:
     """Every step of a search in which hypotheses are copied, dropped and put in another order."""
-    made, E, source = decoder(context, **options), embedding(), sources([3, 1, 2])
+    made, E, source = decoder(kind, **options), embedding(), sources([3, 1, 2])
     with torch.no_grad():
         session, state = made.begin(source)
         write, inputs = InferenceDecoder(made), TokenProjections(E, made)
@@ -33,40 +33,40 @@ def check(context: str, **options: Any) -> None:
             state = pick(state, torch.tensor(rows))
             tokens = torch.randint(7, (len(rows),))
             read = made.unroll(session, state, E(tokens[:, None]))
-            state, o, weights = write.step(before, state, inputs(tokens))
+            state, o, weights = made.step(write, before, state, inputs(tokens))
             torch.testing.assert_close(o, read.os[:, 0], rtol=0, atol=1e-10)
             torch.testing.assert_close(weights, read.weights[:, 0], rtol=0, atol=1e-10)
             for (name, a), (_, b) in zip(leaves(state), leaves(read.state), strict=True):
                 torch.testing.assert_close(a, b, rtol=0, atol=1e-10, msg=name)
 
 
-@pytest.mark.parametrize("context", ATTENDING)
+@pytest.mark.parametrize("kind", ATTENDING)
 @pytest.mark.parametrize("score", SCORES)
-def test_what_is_written_is_what_would_be_read(context, score):
-    check(context, score=score)
+def test_what_is_written_is_what_would_be_read(kind, score):
+    check(kind, score=score)
 
 
-@pytest.mark.parametrize("context", ATTENDING)
+@pytest.mark.parametrize("kind", ATTENDING)
 @pytest.mark.parametrize("options", [{"residual": True, "layers": 3}, {"zoneout": 0.3}], ids=str)
-def test_residual_layers_and_zoneout_are_written_as_they_are_read(context, options):
-    check(context, **options)
+def test_residual_layers_and_zoneout_are_written_as_they_are_read(kind, options):
+    check(kind, **options)
 
 
-@pytest.mark.parametrize("context", ATTENDING)
+@pytest.mark.parametrize("kind", ATTENDING)
 @pytest.mark.parametrize("cell", CELLS)
-def test_any_cell_writes(context, cell):
-    made = decoder(context, cell=cell)
+def test_any_cell_writes(kind, cell):
+    made = decoder(kind, cell=cell)
     E, (session, state) = embedding(), made.begin(sources([3, 2], cell))
     tokens = torch.tensor([3, 1])
     with torch.no_grad():
         expected = made.unroll(session, state, E(tokens[:, None])).os[:, 0]
         write = InferenceDecoder(made)
-        _, o, _ = write.step(write.begin(session), state, TokenProjections(E, made)(tokens))
+        _, o, _ = made.step(write, write.begin(session), state, TokenProjections(E, made)(tokens))
     torch.testing.assert_close(o, expected, rtol=0, atol=1e-10)
 
 
 def test_a_token_is_multiplied_once():
-    made, E = decoder("between"), embedding()
+    made, E = decoder("gnmt"), embedding()
     inputs, asked = TokenProjections(E, made), []
     E.register_forward_hook(lambda _, ids, __: asked.extend(ids[0].flatten().tolist()))
     with torch.no_grad():

@@ -151,7 +151,7 @@ def test_the_loss_on_one_output_reaches_every_real_token_and_no_padding():
             lambda: BiRNN(Elman(3, 4), Elman(3, 5), merge=MERGES["sum"]),
             "outputs of 4 and 5 features can only be concatenated",
         ),
-        (lambda: StackedRNN([]), "at least one layer is needed"),
+        (lambda: StackedRNN([]), "a stack needs at least one layer"),
     ],
 )
 def test_what_does_not_fit_together_is_said_in_a_sentence(build, sentence):

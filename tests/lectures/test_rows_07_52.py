@@ -86,7 +86,7 @@ def _allowed(tags: list[str]) -> bool:
 
 def test_row_52_the_tag_of_the_word_before_enters_the_cell():
     """P(t | w) = Π_i P(t_i | w, t_{<i}), by PyTorch's LSTM cell that reads [y_i ; T t_{i-1}]."""
-    model = fresh(columns=("pos",), output="feedback", beam=256)
+    model = fresh(columns=("pos",), output="autoregressive", beam=256)
     (head,) = model.net.heads
     items, H = model.tagsets[0].labels.items, model.config.hidden
     theirs = nn.LSTMCell(2 * H + model.config.tag_size, H)

@@ -125,7 +125,7 @@ def test_row_33_encoder_and_decoder_have_parameters_and_embeddings_of_their_own(
 
 def test_row_34_one_kind_of_model_learns_any_text_to_text():
     torch.manual_seed(0)
-    plain = {"dropout": 0.0, "label_smoothing": 0.0, "layers": 1, "context": "current"}
+    plain = {"dropout": 0.0, "label_smoothing": 0.0, "layers": 1, "decoder": "luong"}
     one = Seq2Seq.from_examples(Seq2SeqConfig(hidden=24, embedding=16, **plain), WORDS, TASKS)
     train(one, one.encode(TASKS), 60, lr=0.03, batch=len(TASKS))
     assert one.translate([e.source for e in TASKS]) == [e.targets[0] for e in TASKS]
@@ -144,7 +144,7 @@ def test_row_35_the_decoder_begins_with_the_last_state_of_the_encoder():
 
 def test_row_35_of_two_directions_it_is_the_mean_of_both():
     """Forward after the last word, backward after the first, each by itself in PyTorch."""
-    one = made(CHARS, PAIRS, decoder_init="copied", context="first", **ONE)
+    one = made(CHARS, PAIRS, decoder_init="copied", decoder="plain", **ONE)
     (layer,) = one.net.encoder.layers.stack
     xs, last = one.net.source.E.weight[one.tokenizers.source.encode("abca")][None], []
     for side, order in ((layer.forward_rnn, xs), (layer.backward_rnn, xs.flip(1))):
@@ -156,7 +156,7 @@ def test_row_35_of_two_directions_it_is_the_mean_of_both():
 
 
 def test_row_36_the_decoder_begins_with_what_a_network_makes_of_that_state():
-    one = made(CHARS, PAIRS, bidirectional=False, context="first", **ONE)
+    one = made(CHARS, PAIRS, bidirectional=False, decoder="plain", **ONE)
     h_n = encoded(one, "abca").ys[0, -1].numpy()
     W, b = (numbers(one.net.decoder.initial_state.W.weight), numbers(one.net.decoder.initial_state.W.bias))
     _, state = one.net.decoder.begin(encoded(one, "abca"))
@@ -164,7 +164,7 @@ def test_row_36_the_decoder_begins_with_what_a_network_makes_of_that_state():
 
 
 def test_row_37_the_first_input_is_bos():
-    one = made(CHARS, PAIRS, decoder_init="zero", context="first", **ONE)
+    one = made(CHARS, PAIRS, decoder_init="zero", decoder="plain", **ONE)
     one.net.softmax.b.data[EOS] = -60.0
     paper = Paper(one)
     y = paper.softmax(paper.cell(np.zeros(4), paper.E[BOS]))
@@ -174,7 +174,7 @@ def test_row_37_the_first_input_is_bos():
 
 
 def test_row_38_writing_ends_at_eos_at_any_symbol_or_at_the_maximum_length():
-    one = made(CHARS, pairs(("ab", "x\ny"), ("b", "y;\nx")), context="first", seed=3)
+    one = made(CHARS, pairs(("ab", "x\ny"), ("b", "y;\nx")), decoder="plain", seed=3)
     one.net.softmax.b.data[[0, 1, BOS, EOS]] = -60.0  # it would not end by itself
     (whole,) = one.translate(["ab"], beam=1, max_tokens=14)
     assert len(whole) == 14
@@ -189,7 +189,7 @@ def test_row_38_writing_ends_at_eos_at_any_symbol_or_at_the_maximum_length():
 
 def test_row_39_the_context_enters_the_first_state_alone():
     """h_0 = tanh(W c + b), then nothing but h_t = R(h_{t-1}, y_{t-1}); c is the mean of h_{1:n}."""
-    one = made(CHARS, PAIRS, context="first", summary="mean", **ONE)
+    one = made(CHARS, PAIRS, decoder="plain", summary="mean", **ONE)
     paper, hs = Paper(one), encoded(one, "abca").ys[0].numpy()
     start = one.net.decoder.initial_state.W
     h = np.tanh(numbers(start.weight) @ hs.mean(0) + numbers(start.bias))
@@ -201,7 +201,7 @@ def test_row_39_the_context_enters_the_first_state_alone():
 
 def test_row_40_the_context_enters_every_step():
     """h_t = tanh(W [y_{t-1}; c] + U h_{t-1} + b), and the softmax sees h_t and c."""
-    one = made(CHARS, PAIRS, context="every", decoder_init="zero", summary="mean", **ONE)
+    one = made(CHARS, PAIRS, decoder="context", decoder_init="zero", summary="mean", **ONE)
     paper, c = Paper(one), encoded(one, "abca").ys[0].numpy().mean(0)
     y, _ = read(one, "abca", "xyx")
     h = np.zeros(4)
@@ -224,7 +224,7 @@ def looking(one: Seq2Seq, score, source: str, target: str) -> None:
 
 
 def attending(score: str, **options: object) -> Seq2Seq:
-    return made(CHARS, PAIRS, context="previous", decoder_init="zero", score=score, **ONE, **options)
+    return made(CHARS, PAIRS, decoder="bahdanau", decoder_init="zero", score=score, **ONE, **options)
 
 
 def test_row_41_attention_is_scored_with_the_state_before_and_fed_into_the_cell():
@@ -245,7 +245,7 @@ def test_row_43_the_bilinear_form_scores_and_its_sizes_may_differ():
 
 
 def test_row_44_weights_are_a_softmax_their_sum_is_the_context_and_the_alignment_is_drawn(tmp_path):
-    one = made(CHARS, PAIRS, context="current", decoder_init="zero", **ONE)
+    one = made(CHARS, PAIRS, decoder="luong", decoder_init="zero", **ONE)
     paper, hs = Paper(one), encoded(one, "abca").ys[0].numpy()
     W_s = numbers(one.net.decoder.attention.score.W_s.weight)
     found = one.align("abca", "xy")
@@ -261,11 +261,11 @@ def test_row_44_weights_are_a_softmax_their_sum_is_the_context_and_the_alignment
     assert (tmp_path / "a.png").read_bytes()[1:4] == b"PNG"
 
 
-@pytest.mark.parametrize("context", ["every", "previous", "between", "feeding"])
-def test_row_45_a_decoder_does_not_care_who_has_read(context):
+@pytest.mark.parametrize("decoder", ["context", "bahdanau", "gnmt", "input-feeding"])
+def test_row_45_a_decoder_does_not_care_who_has_read(decoder):
     """With outputs of any encoder put in place of another's, what is written is the same."""
     kinds = ("recurrent", "convolutional", "transformer")
-    ones = [made(CHARS, PAIRS, encoder=e, context=context, bidirectional=False) for e in kinds]
+    ones = [made(CHARS, PAIRS, encoder=e, decoder=decoder, bidirectional=False) for e in kinds]
     batch = ones[0].collate(ones[0].encode(PAIRS).rows)
     for one in ones:
         one.net.decoder.load_state_dict(ones[0].net.decoder.state_dict())
@@ -285,7 +285,7 @@ def test_row_45_a_decoder_does_not_care_who_has_read(context):
 
 def test_row_68_tokenise_embed_encode_generate():
     """Each stage by itself, the last as a loop in numpy."""
-    one = made(WORDS, pairs(("a b c", "x y"), ("c", "y y x")), context="every", decoder_init="zero", **ONE)
+    one = made(WORDS, pairs(("a b c", "x y"), ("c", "y y x")), decoder="context", decoder_init="zero", **ONE)
     (cell,) = (layer for layer in one.net.encoder.layers.stack)
     E = numbers(one.net.source.E.weight)
     xs = [E[i] for i in one.tokenizers.source.encode("b c new")]

@@ -14,8 +14,7 @@ from elman.decoding.sequence_model import SequenceModel
 from elman.errors import ConfigError
 from elman.objectives import ScheduledSamplingLoss, draw_samples
 from elman.objectives.scheduled_sampling import feed_argmax
-from elman.pipeline.recipe import build
-from elman.pipeline.train_target import train_target
+from elman.pipeline.recipe import build, train_target
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model import task as language_model
 from elman.tasks.language_model.sequence import StatefulBatch
@@ -54,15 +53,15 @@ def continuations(**options: Any) -> tuple[Any, Any]:
 def fed_back(**options: Any) -> tuple[Any, Any]:
     some = examples(5)
     task = tagger.Tagger.from_examples(
-        tagger.TaggerConfig(**TINY, output="feedback", **options), TokenizerConfig(), some
+        tagger.TaggerConfig(**TINY, output="autoregressive", **options), TokenizerConfig(), some
     )
     return task.sequence_model(), task.encode(some)
 
 
 VIEWS = {
     "pairs": lambda: answers(),
-    "pairs, feeding": lambda: answers(context="feeding", cell="gru"),
-    "pairs, first": lambda: answers(context="first", decoder_init="copied", bidirectional=False),
+    "pairs, input-feeding": lambda: answers(decoder="input-feeding", cell="gru"),
+    "pairs, plain": lambda: answers(decoder="plain", decoder_init="copied", bidirectional=False),
     "pairs, copying": lambda: answers(copying=True, label_smoothing=0.0),
     "text": lambda: continuations(),
     "text, adaptive": lambda: continuations(softmax="adaptive", tied=False, cutoffs=(5,)),
@@ -210,7 +209,7 @@ def test_a_tagger_that_does_not_write_is_refused():
     some = examples(5)
     task = tagger.Tagger.from_examples(tagger.TaggerConfig(**TINY, output="crf"), TokenizerConfig(), some)
     recipe = build({"task": "tagger", "objective": {"kind": "risk"}})
-    with pytest.raises(ConfigError, match=r"model\.output 'feedback'"):
+    with pytest.raises(ConfigError, match=r"model\.output 'autoregressive'"):
         train_target(recipe, task)
 
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from elman.cells import GRU, LSTM, Dropout, Mogrifier, Residual, Stacked, WeightDrop
 from elman.cuda_graph import recording
-from elman.scan import scan, scanner
+from elman.scan import executors, scan
 from elman.scan.execution import Execution
+from elman.scan.executors import Scanner
 from elman.scan.executors.wavefront import diagonals, run_wavefront, worthwhile
-from elman.scan.scanner import Scanner
 from elman.state import leaves
 
 
@@ -65,7 +65,7 @@ def mogrified(size, width):
 def test_a_stack_goes_side_by_side_where_that_is_worthwhile(monkeypatch):
     """On a CPU nothing is gained; here it is done all the same."""
     asked = []
-    monkeypatch.setattr(scanner, "worthwhile", lambda cell, xs, _: asked.append(len(cell.layers)) or True)
+    monkeypatch.setattr(executors, "worthwhile", lambda cell, xs, _: asked.append(len(cell.layers)) or True)
     stack = Stacked([mogrified(3, 4), mogrified(4, 5)]).eval()
     xs = torch.randn(2, 9, 3)
     ours, _ = scan(stack, xs)

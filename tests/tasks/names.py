@@ -33,7 +33,7 @@ TINY = {
     "scheme": "",
     "affixes": 0,
 }
-OUTPUTS = ("softmax", "crf", "feedback")
+OUTPUTS = ("softmax", "crf", "autoregressive")
 
 
 def examples(

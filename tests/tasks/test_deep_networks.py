@@ -6,12 +6,12 @@ import torch
 from elman.cells import Residual, Zoneout
 from elman.errors import ConfigError
 from elman.tasks.classifier.network import ClassifierConfig
-from elman.tasks.label_network import build_encoder
 from elman.tasks.language_model.config import LanguageModelConfig
 from elman.tasks.language_model.network import LanguageModelNetwork
 from elman.tasks.seq2seq.config import Seq2SeqConfig
 from elman.tasks.seq2seq.network import Seq2SeqNetwork
 from elman.tasks.tagger.network import TaggerConfig
+from elman.tasks.word_batch import build_encoder
 
 OPTIONS = {"residual": True, "zoneout": 0.2, "layers": 3, "hidden": 6}
 
@@ -46,12 +46,12 @@ def test_an_encoder_adds_in_one_direction_or_two(bidirectional):
     assert plain.output_size == net.output_size
 
 
-@pytest.mark.parametrize("context", ["first", "every", "previous", "current", "between", "feeding"])
+@pytest.mark.parametrize("decoder", ["plain", "context", "bahdanau", "luong", "gnmt", "input-feeding"])
 @pytest.mark.parametrize("init", ["zero", "transformed", "copied"])
-def test_a_translator_adds_in_encoder_and_decoder(context, init):
-    config = Seq2SeqConfig(context=context, decoder_init=init, embedding=5, **OPTIONS)
+def test_a_translator_adds_in_encoder_and_decoder(decoder, init):
+    config = Seq2SeqConfig(decoder=decoder, decoder_init=init, embedding=5, **OPTIONS)
     net = Seq2SeqNetwork(config, (11, 13))
-    assert count(net.decoder, Residual) == (1 if context == "between" else 2)
+    assert count(net.decoder, Residual) == (1 if decoder == "gnmt" else 2)
     assert net.encoder.layers.adds == [False, True, True]
     ids, mask = torch.randint(4, 11, (2, 6)), torch.ones(2, 6, dtype=torch.bool)
     written = net.read(*net.decoder.begin(net.encode(ids, mask)), torch.randint(4, 13, (2, 5)))

@@ -32,15 +32,17 @@ def head(kind: str, constrained: bool = False) -> nn.Module:
     made = {
         "softmax": lambda: SoftmaxHead(SIZE, len(TAGS)),
         "crf": lambda: CRFHead(SIZE, len(TAGS), allowed),
-        "feedback": lambda: AutoregressiveHead(GRU(SIZE + 2, 3), len(TAGS), allowed, features=2, beam=FULL),
+        "autoregressive": lambda: AutoregressiveHead(
+            GRU(SIZE + 2, 3), len(TAGS), allowed, features=2, beam=FULL
+        ),
     }[kind]()
     for weight in made.parameters():
         nn.init.normal_(weight)
     return made.double().eval()
 
 
-KINDS = ["softmax", "crf", "feedback"]
-CASES = [("softmax", False), *product(("crf", "feedback"), (False, True))]
+KINDS = ["softmax", "crf", "autoregressive"]
+CASES = [("softmax", False), *product(("crf", "autoregressive"), (False, True))]
 
 
 def case(sizes: list[int]) -> tuple[Tensor, Tensor]:
@@ -133,7 +135,7 @@ def test_padding_is_inert_and_one_by_one_is_all_together(kind, seed, sizes):
         torch.testing.assert_close(together[3][i], alone[3][0])
 
 
-@pytest.mark.parametrize("kind", ["crf", "feedback"])
+@pytest.mark.parametrize("kind", ["crf", "autoregressive"])
 @given(seed=seeds, n=st.integers(1, 5))
 def test_what_the_scheme_forbids_is_never_answered(kind, seed, n):
     """Even where the scores want nothing else."""

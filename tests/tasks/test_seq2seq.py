@@ -12,24 +12,24 @@ from elman.objectives.scheduled_sampling import feed_argmax
 from elman.pipeline.recipe import build
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.seq2seq.evaluation import score_answers
-from elman.tasks.seq2seq.loss import decoder_step, nats
+from elman.tasks.seq2seq.loss import decoder_step, nll
 from elman.tasks.seq2seq.search import Seq2SeqBatch
 from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqConfig, Seq2SeqDataset, Seq2SeqExample, TokenizerPairConfig
 from elman.text.vocab import BOS
 from tests.tasks.toy_pairs import ALIGNED, CHARS, FEW, JOINT, SINGLE, TINY, WORDS, made, pairs
 
 KINDS = {
-    "first": {"context": "first"},
-    "every": {"context": "every"},
-    "previous": {"context": "previous"},
-    "current": {"context": "current"},
-    "between": {"context": "between"},
-    "feeding": {"context": "feeding", "score": "additive"},
-    "aligned": ALIGNED,
+    "plain": {"decoder": "plain"},
+    "context": {"decoder": "context"},
+    "bahdanau": {"decoder": "bahdanau"},
+    "luong": {"decoder": "luong"},
+    "gnmt": {"decoder": "gnmt"},
+    "input-feeding": {"decoder": "input-feeding", "score": "additive"},
+    "transducer": ALIGNED,
     "single": SINGLE | {"layers": 1},
-    "copying": {"context": "previous", "copying": True},
-    "convolutional": {"context": "current", "encoder": "convolutional"},
-    "transformer": {"context": "every", "encoder": "transformer"},
+    "copying": {"decoder": "bahdanau", "copying": True},
+    "convolutional": {"decoder": "luong", "encoder": "convolutional"},
+    "transformer": {"decoder": "context", "encoder": "transformer"},
 }
 EVERY = pytest.mark.parametrize("kind", KINDS)
 UNKNOWN = pairs(("abz", "zx"), ("c", "y"), ("zbaq", "qqx"))  # z and q are in no vocabulary of FEW
@@ -65,7 +65,7 @@ def test_teacher_forcing_by_a_rollout_costs_what_it_costs_at_once(kind):
     one = model(kind)
     batch = one.collate(one.encode([*FEW, *UNKNOWN]).rows)
     with torch.no_grad():
-        found, mask = nats(one.net, batch), batch.target_mask
+        found, mask = nll(one.net, batch), batch.target_mask
         torch.testing.assert_close(found[mask], by_steps(one, batch)[mask], rtol=0, atol=1e-10)
 
 
@@ -76,9 +76,9 @@ def test_a_pair_costs_in_company_what_it_costs_alone(kind, sides):
     one = model(kind)
     data = one.encode(pairs(*sides))
     with torch.no_grad():
-        together = nats(one.net, one.collate(data.rows))
+        together = nll(one.net, one.collate(data.rows))
         for b, row in enumerate(data.rows):
-            alone = nats(one.net, one.collate([row]))[0]
+            alone = nll(one.net, one.collate([row]))[0]
             torch.testing.assert_close(together[b, : len(alone)], alone, rtol=0, atol=1e-10)
         total = sum(one.loss(data.pick([i]), 0.0) * one.weight(data.pick([i])) for i in range(len(data)))
         torch.testing.assert_close(one.loss(data, 0.0), total / one.weight(data))
@@ -96,7 +96,7 @@ def test_sources_without_a_token_leave_no_nan_in_loss_and_gradients(kind):
         assert all(p.grad is None or p.grad.isfinite().all() for p in one.net.parameters())
 
 
-@pytest.mark.parametrize("kind", ["first", "feeding", "between", "single"])
+@pytest.mark.parametrize("kind", ["plain", "input-feeding", "gnmt", "single"])
 def test_teacher_forcing_with_a_probability_near_one_is_teacher_forcing(kind):
     """Both losses are smoothed alike, and so are their gradients."""
     one = model(kind, label_smoothing=0.1)
@@ -108,7 +108,7 @@ def test_teacher_forcing_with_a_probability_near_one_is_teacher_forcing(kind):
         torch.testing.assert_close(a, b)
 
 
-@pytest.mark.parametrize("kind", ["first", "feeding", "copying"])
+@pytest.mark.parametrize("kind", ["plain", "input-feeding", "copying"])
 def test_without_teacher_forcing_the_model_reads_what_it_wrote(kind):
     """-log p of the right token after the model's own, written out step by step."""
     one = model(kind)
@@ -129,7 +129,7 @@ def test_without_teacher_forcing_the_model_reads_what_it_wrote(kind):
 
 
 def test_teacher_forcing_now_and_then_draws_anew_each_time():
-    one = model("feeding")
+    one = model("input-feeding")
     one.net.train()
     data = one.encode(FEW)
     assert len({now_and_then(one, data, 0.5).item() for _ in range(8)}) > 1
@@ -144,7 +144,7 @@ def test_a_recipe_with_both_that_and_a_cost_of_looking_twice_is_refused():
 
 def test_the_right_token_is_fed_with_the_probability_that_was_given_drawn_at_each_step():
     """Targets that the model never writes: so what was fed tells which one it was."""
-    one = model("first")
+    one = model("plain")
     x, y = one.tokenizers.target.encode("xy")
     one.net.softmax.b.data[y] = 60.0
     data = one.encode(pairs(*[("abc", "x" * 20)] * 10))
@@ -172,9 +172,11 @@ def test_encoder_and_decoder_share_nothing_unless_told_to():
     def names(one: Seq2Seq) -> set[str]:
         return {name.split(".")[0] for name, _ in one.net.named_parameters()}
 
-    apart = made(context="feeding", layers=1, tied=False)
+    apart = made(decoder="input-feeding", layers=1, tied=False)
     assert names(apart) == {"source", "target", "encoder", "decoder", "softmax"}
-    assert names(made(JOINT, context="feeding", shared=True)) == {*("target", "encoder", "decoder", "softmax")}
+    assert names(made(JOINT, decoder="input-feeding", shared=True)) == {
+        *("target", "encoder", "decoder", "softmax")
+    }
     assert names(made(JOINT, **SINGLE)) == {"target", "decoder", "softmax"}
 
 
@@ -187,13 +189,13 @@ def test_shared_embeddings_need_joint_tokens():
     ("options", "said"),
     [
         ({"coverage": -1.0}, "coverage is -1.0"),
-        ({"context": "every", "copying": True}, "copying needs attention"),
-        ({"context": "first", "coverage": 1.0}, "coverage needs attention"),
-        ({"layers": 1, "context": "between"}, "between"),
-        ({"copying": True}, "set smoothing to 0"),
+        ({"decoder": "context", "copying": True}, "copying needs attention"),
+        ({"decoder": "plain", "coverage": 1.0}, "coverage needs attention"),
+        ({"layers": 1, "decoder": "gnmt"}, "gnmt"),
+        ({"copying": True}, "set label_smoothing to 0"),
         ({"shared": True, "vectors": "v.txt"}, "set shared to false"),
-        ({"context": "aligned"}, "set bidirectional to false"),
-        ({"decoder_only": True}, "set context to 'first'"),
+        ({"decoder": "transducer"}, "set bidirectional to false"),
+        ({"decoder_only": True}, "set decoder to 'plain'"),
         (SINGLE | {"decoder_init": "zero"}, "decoder_init to 'copied'"),
         (SINGLE | {"summary": "mean"}, "summary to 'last'"),
         ({"decoder_init": "copied", "encoder": "transformer"}, "no last state to copy"),
@@ -228,7 +230,7 @@ def test_scores_are_those_of_answers_beside_several_references():
     assert found["examples"] == 2
     assert found["edit_rate"] == pytest.approx(100 / 3)
     with torch.no_grad():
-        costs = [nats(one.net, one.collate([row]))[0] for row in data.rows]
+        costs = [nll(one.net, one.collate([row]))[0] for row in data.rows]
     assert found["nats_per_token"] == pytest.approx(torch.cat(costs).mean().item())
     keys = {"bleu", "chrf", "exact", "edit_rate", "nats_per_token", "examples"}
     assert set(one.evaluate_dataset(data)) == set(one.validate(data)) == keys

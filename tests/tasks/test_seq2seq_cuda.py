@@ -12,12 +12,12 @@ from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqConfig, Seq2SeqExample, Tok
 pytestmark = pytest.mark.gpu
 
 
-@pytest.mark.parametrize("context", ["first", "every", *ATTENDING])
-def test_a_gpu_computes_the_loss_and_the_answers_of_the_cpu(context: str) -> None:
+@pytest.mark.parametrize("decoder", ["plain", "context", *ATTENDING])
+def test_a_gpu_computes_the_loss_and_the_answers_of_the_cpu(decoder: str) -> None:
     torch.manual_seed(0)
     pairs = [Seq2SeqExample(a, (a[::-1],)) for a in ("a b c", "b", "c a b c a", "a a")]
     tokens = TokenizerPairConfig(TokenizerConfig(kind="whitespace"), TokenizerConfig(kind="whitespace"))
-    model = Seq2SeqConfig(context=context, hidden=16, embedding=8, dropout=0.0)  # type: ignore[arg-type]
+    model = Seq2SeqConfig(decoder=decoder, hidden=16, embedding=8, dropout=0.0)  # type: ignore[arg-type]
     task = Seq2Seq.from_examples(model, tokens, pairs)
     data = task.encode(pairs)
     expected, answers = task.loss(data, 0.0), task.translate(["a b", "c c c"], beam=3)

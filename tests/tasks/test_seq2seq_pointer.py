@@ -5,7 +5,7 @@ import random
 import pytest
 import torch
 
-from elman.tasks.seq2seq.loss import decoder_step, nats, teacher_forced
+from elman.tasks.seq2seq.loss import decoder_step, nll, teacher_forced
 from elman.tasks.seq2seq.pointer import Pointer
 from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqConfig, Seq2SeqExample
 from elman.text.vocab import BOS, UNK
@@ -31,17 +31,17 @@ def test_the_mixture_is_counted_out_and_sums_to_one():
     for target in range(6):
         ids = torch.tensor([[target]])
         cost = -own[:, min(target, 3)][None] if target < 4 else torch.zeros(1, 1).double()
-        nat = pointer.nats(o[:, None], weights[:, None], cost, ids, copies)
+        nat = pointer.nll(o[:, None], weights[:, None], cost, ids, copies)
         assert nat.item() == pytest.approx(-expected[target].log().item())
 
 
-@pytest.mark.parametrize("context", ["previous", "current", "between", "feeding"])
-def test_a_target_costs_what_the_distribution_says_and_that_sums_to_one(context):
-    one = made(WORDS, PAIRS, context=context, copying=True)
+@pytest.mark.parametrize("decoder", ["bahdanau", "luong", "gnmt", "input-feeding"])
+def test_a_target_costs_what_the_distribution_says_and_that_sums_to_one(decoder):
+    one = made(WORDS, PAIRS, decoder=decoder, copying=True)
     batch = one.collate(one.encode([*PAIRS, *ODD]).rows)
     assert batch.target.max() >= len(one.tokenizers.target.items), "some targets are beyond"
     with torch.no_grad():
-        costs = nats(one.net, batch)
+        costs = nll(one.net, batch)
         step, state = decoder_step(one.net, batch)
         tokens = torch.full((len(batch.target),), BOS)
         for t in range(batch.target.shape[1]):
@@ -55,7 +55,7 @@ def test_a_target_costs_what_the_distribution_says_and_that_sums_to_one(context)
 
 
 def test_no_gradient_is_nan_where_nothing_can_be_copied_and_nothing_is_known():
-    one = made(WORDS, PAIRS, context="current", copying=True)
+    one = made(WORDS, PAIRS, decoder="luong", copying=True)
     one.net.train()
     loss = one.loss(one.encode([*ODD, Seq2SeqExample("", ("x gone",))]), 0.0)
     loss.backward()
@@ -81,7 +81,7 @@ def test_who_can_copy_writes_words_never_seen_and_who_cannot_does_not():
     right = {}
     for copying in (True, False):
         torch.manual_seed(0)
-        options = {"copying": copying, "context": "previous", "layers": 1, "hidden": 16}
+        options = {"copying": copying, "decoder": "bahdanau", "layers": 1, "hidden": 16}
         plain = {"embedding": 12, "dropout": 0.0, "label_smoothing": 0.0}
         one = Seq2Seq.from_examples(Seq2SeqConfig(**options, **plain), WORDS, vocabulary)
         train(one, one.encode(examples), 50, lr=0.03, batch=32)
@@ -91,7 +91,7 @@ def test_who_can_copy_writes_words_never_seen_and_who_cannot_does_not():
 
 
 def test_what_is_unknown_is_replaced_by_the_word_that_was_looked_at():
-    one = made(WORDS, PAIRS, context="current", replace_unk=True)
+    one = made(WORDS, PAIRS, decoder="luong", replace_unk=True)
     one.net.softmax.b.data[UNK] = 40.0
     source = "b new odd"
     (answer,) = one.translations([source], beam=1, max_tokens=4)[0]
@@ -105,12 +105,12 @@ def test_what_is_unknown_is_replaced_by_the_word_that_was_looked_at():
 
 def test_coverage_costs_what_a_slow_loop_counts():
     examples = pairs(("a b c", "x b x"), ("b", "c"))
-    one = made(WORDS, [*PAIRS, *examples], context="current", coverage=0.7)
+    one = made(WORDS, [*PAIRS, *examples], decoder="luong", coverage=0.7)
     data = one.encode(examples)
     batch = one.collate(data.rows)
     with torch.no_grad():
         alpha = teacher_forced(one.net, batch).weights.tolist()
-        plain = nats(one.net, batch)[batch.target_mask].mean().item()
+        plain = nll(one.net, batch)[batch.target_mask].mean().item()
         looked = 0.0
         for b, row in enumerate(data.rows):
             for i in range(len(row.target)):

@@ -12,7 +12,7 @@ from elman.config import to_plain
 from elman.decoding import AnyOf, AtLengths, AtTokens, Beam
 from elman.errors import ConfigError
 from elman.pipeline.recipe import recipe_class
-from elman.tasks.seq2seq.loss import decoder_step, nats
+from elman.tasks.seq2seq.loss import decoder_step, nll
 from elman.tasks.seq2seq.search import DecodingConfig, chunks
 from elman.tasks.seq2seq.task import Seq2Seq, Translation
 from elman.text.vocab import BOS, EOS
@@ -20,12 +20,12 @@ from tests.tasks.toy_pairs import ALIGNED, CHARS, JOINT, SINGLE, WORDS, made, pa
 
 ONE_LETTER = pairs(("ab", "x"), ("b", "xx"))
 KINDS = {
-    "every": {"context": "every"},
-    "between": {},
-    "feeding": {"context": "feeding"},
-    "aligned": ALIGNED,
+    "context": {"decoder": "context"},
+    "gnmt": {},
+    "input-feeding": {"decoder": "input-feeding"},
+    "transducer": ALIGNED,
     "single": SINGLE,
-    "copying": {"context": "current", "copying": True},
+    "copying": {"decoder": "luong", "copying": True},
 }
 EVERY = pytest.mark.parametrize("kind", KINDS)
 SOURCES = ["ab", "b", "abz", "aabbaa"]
@@ -52,7 +52,7 @@ def all_answers(one: Seq2Seq, source: str, longest: int) -> list[tuple[float, li
     rows = [one.encode_pair(source)._replace(target=tokens) for tokens in ended + cut]
     with torch.no_grad():
         batch = one.collate(rows)
-        costs = (nats(one.net, batch) * batch.target_mask).sum(1).tolist()
+        costs = (nll(one.net, batch) * batch.target_mask).sum(1).tolist()
     scored = [(-cost / len(row.target), row.target) for cost, row in zip(costs, rows, strict=True)]
     return sorted(scored, reverse=True)
 
@@ -116,21 +116,21 @@ def test_the_best_answers_are_sorted_distinct_and_cost_what_teacher_forcing_says
             ids = [items.index(token) for token in answer.tokens]
             ids += [EOS] * (len(answer.log_probs) - len(ids))
             with torch.no_grad():
-                costs = nats(one.net, one.collate([row._replace(target=ids)]))[0]
+                costs = nll(one.net, one.collate([row._replace(target=ids)]))[0]
             assert answer.log_probs == pytest.approx((-costs).tolist(), abs=1e-9)
             total = sum(answer.log_probs) / len(answer.log_probs)
             assert answer.score == pytest.approx(total)
 
 
 def test_models_that_write_together_write_by_the_mean_of_their_probabilities():
-    one, other = model("feeding"), model("every", seed=1)
+    one, other = model("input-feeding"), model("context", seed=1)
     (answer,) = one.translations(["ab"], others=[other], beam=1)[0]
     items = one.tokenizers.target.items
     ids = [*(items.index(token) for token in answer.tokens)]
     ids += [EOS] * (len(answer.log_probs) - len(ids))
     with torch.no_grad():
         batch = one.collate([one.encode_pair("ab")._replace(target=ids)])
-        p, q = ((-nats(some.net, batch)[0]).exp() for some in (one, other))
+        p, q = ((-nll(some.net, batch)[0]).exp() for some in (one, other))
     assert answer.log_probs == pytest.approx(((p + q) / 2).log().tolist())
     expected = one.translations(SOURCES, others=[other], beam=3, n_best=3, max_tokens=6)
     close(other.translations(SOURCES, others=[one], beam=3, n_best=3, max_tokens=6), expected)
@@ -146,9 +146,9 @@ def test_a_model_with_its_twin_is_the_model(kind):
 def test_models_with_other_tokens_cannot_write_together():
     stranger = made(CHARS, pairs(("q", "w")))
     with pytest.raises(ConfigError, match="same tokens"):
-        model("every").translations(["ab"], others=[stranger])
+        model("context").translations(["ab"], others=[stranger])
     with pytest.raises(ConfigError, match="same tokens"):
-        model("every").translations(["ab"], others=[model("copying")])
+        model("context").translations(["ab"], others=[model("copying")])
 
 
 @EVERY
@@ -183,11 +183,11 @@ def test_bfloat16_writes_close_to_what_it_would_and_changes_no_weight():
 
 def test_a_precision_that_is_none_is_named():
     with pytest.raises(ConfigError, match="precision is 'int8'; it must be float32 or bfloat16"):
-        model("every").translate(["ab"], config=DecodingConfig(precision="int8"))
+        model("context").translate(["ab"], config=DecodingConfig(precision="int8"))
 
 
 def test_answers_stop_at_the_end_at_a_string_or_at_a_length():
-    one = made(WORDS, pairs(("a b", "x y z"), ("b", "z y")), context="every")
+    one = made(WORDS, pairs(("a b", "x y z"), ("b", "z y")), decoder="context")
     with torch.no_grad():  # whatever it reads, it writes x y z x y z …
         x, y, z = one.tokenizers.target.encode("x y z")
         one.net.softmax.logits = _cycle({BOS: x, x: y, y: z, z: x}, one)
@@ -261,8 +261,8 @@ def test_unknown_characters_are_read_as_unknown_and_answered(kind):
 
 @pytest.mark.parametrize(
     "options",
-    [*KINDS.values(), {"context": "previous", "score": "additive"}, {"encoder": "convolutional"}],
-    ids=lambda o: "-".join(map(str, o.values())) or "between",
+    [*KINDS.values(), {"decoder": "bahdanau", "score": "additive"}, {"encoder": "convolutional"}],
+    ids=lambda o: "-".join(map(str, o.values())) or "gnmt",
 )
 def test_ten_thousand_tokens_are_answered_in_bounded_time(options):
     one = made(JOINT if options.get("decoder_only") else CHARS, ONE_LETTER, **options)
@@ -296,7 +296,7 @@ def test_options_out_of_range_are_refused(manner):
 
 
 def test_an_option_by_name_is_stronger_than_the_config_and_an_unknown_one_a_type_error():
-    one, config = model("every"), DecodingConfig(beam=4, n_best=2, max_tokens=3)
+    one, config = model("context"), DecodingConfig(beam=4, n_best=2, max_tokens=3)
     assert one.translations(SOURCES, config=config) == one.translations(SOURCES, beam=4, n_best=2, max_tokens=3)
     assert one.translations(SOURCES, beam=1, n_best=1, config=config) == one.translations(
         SOURCES, beam=1, max_tokens=3
@@ -306,7 +306,7 @@ def test_an_option_by_name_is_stronger_than_the_config_and_an_unknown_one_a_type
 
 
 def test_answers_leave_the_mode_of_training_as_it_was():
-    one = model("every")
+    one = model("context")
     one.net.train()
     one.net.drop.eval()
     before = [part.training for part in one.net.modules()]
@@ -316,7 +316,7 @@ def test_answers_leave_the_mode_of_training_as_it_was():
 
 
 def test_no_tokens_come_twice_where_that_is_asked_for():
-    one = model("feeding")
+    one = model("input-feeding")
     for beam in (1, 4):
         for answer in one.translations(SOURCES, beam=beam, config=DecodingConfig(no_repeat=2)):
             steps = [*itertools.pairwise(answer[0].tokens)]
@@ -324,10 +324,10 @@ def test_no_tokens_come_twice_where_that_is_asked_for():
 
 
 def test_an_alignment_has_a_row_for_each_token_and_for_the_end():
-    one = model("between")
+    one = model("gnmt")
     found = one.align("abz", "xx")
     assert (found.source, found.target) == (["a", "b", "z"], ["x", "x", "</s>"])
     assert found.weights.shape == (3, 3)
     torch.testing.assert_close(found.weights.sum(1), torch.ones(3))
     with pytest.raises(ConfigError, match="no attention to show"):
-        model("every").align("ab", "x")
+        model("context").align("ab", "x")

@@ -17,16 +17,20 @@ from tests.tasks.toy_pairs import ALIGNED, CHARS, FEW, JOINT, SINGLE, made, stri
 SMALL = {"hidden": 32, "embedding": 16, "layers": 1, "dropout": 0.0, "label_smoothing": 0.0}
 NARROW = {"encoder_hidden": 16}  # two directions of 16: as many features as the decoder has units
 LEARNERS = {
-    "first, copied": ("reversal", 150, {"context": "first", "decoder_init": "copied", "hidden": 48}),
-    "every, mean": ("copying", 150, {"context": "every", "summary": "mean", "cell": "gru"}),
-    "previous, additive": ("reversal", 100, {"context": "previous", "score": "additive"}),
-    "current, dot": ("reversal", 150, {"context": "current", "score": "dot", "decoder_init": "zero"} | NARROW),
-    "between, bilinear": ("copying", 100, {"context": "between", "layers": 2}),
-    "feeding, scaled": ("reversal", 150, {"context": "feeding", "score": "scaled", "cell": "elman"} | NARROW),
-    "current, mean": ("copying", 150, {"context": "current", "decoder_init": "copied", "summary": "mean"}),
-    "transformer": ("reversal", 150, {"context": "current", "encoder": "transformer"}),
+    "plain, copied": ("reversal", 150, {"decoder": "plain", "decoder_init": "copied", "hidden": 48}),
+    "context, mean": ("copying", 150, {"decoder": "context", "summary": "mean", "cell": "gru"}),
+    "bahdanau, additive": ("reversal", 100, {"decoder": "bahdanau", "score": "additive"}),
+    "luong, dot": ("reversal", 150, {"decoder": "luong", "score": "dot", "decoder_init": "zero"} | NARROW),
+    "gnmt, bilinear": ("copying", 100, {"decoder": "gnmt", "layers": 2}),
+    "input-feeding, scaled": (
+        "reversal",
+        150,
+        {"decoder": "input-feeding", "score": "scaled", "cell": "elman"} | NARROW,
+    ),
+    "luong, mean": ("copying", 150, {"decoder": "luong", "decoder_init": "copied", "summary": "mean"}),
+    "transformer": ("reversal", 150, {"decoder": "luong", "encoder": "transformer"}),
     "single": ("reversal", 350, SINGLE | {"hidden": 48}),
-    "aligned": ("copying", 100, ALIGNED),
+    "transducer": ("copying", 100, ALIGNED),
 }
 
 
@@ -57,7 +61,7 @@ def recipe(folder, kind: str):
             "task": "seq2seq",
             "data": files | {"batch_tokens": 64},
             "tokens": {"source": side, "target": side},
-            "model": {"hidden": 6, "embedding": 4, "layers": 1, "context": "current"},
+            "model": {"hidden": 6, "embedding": 4, "layers": 1, "decoder": "luong"},
             "training": {"updates": 12, "evaluate_every": 3, "lr": 0.02},
         }
     )

@@ -59,7 +59,7 @@ def test_every_output_learns_with_every_cell_to_be_always_right(output, cell):
     "options",
     [
         {"loss": "mean"},
-        {"output": "feedback"},
+        {"output": "autoregressive"},
         {"dropout": 0.3, "word_dropout": 0.1},
         {"characters": "cnn", "casing": True, "affixes": 2},
         {"characters": "lstm", "layers": 2, "bidirectional": False},
@@ -106,7 +106,7 @@ def test_padding_is_inert(output, tail):
     long = collate([np.array([1, 2, 3, *tail], np.int32)], forms)
     mask = torch.arange(3 + len(tail))[None] < 3
     tags = torch.tensor([[0, 1, 2]])
-    (head,) = model._heads
+    (head,) = model.heads
     with torch.no_grad():
         one, two = model.net(short), model.net(long._replace(mask=mask))
         torch.testing.assert_close(two[:, :3], one, rtol=0, atol=1e-5)
@@ -121,7 +121,7 @@ def test_padding_is_inert(output, tail):
 
 def every_answer(model: Tagger, words: list[str]) -> tuple[list[list[str]], np.ndarray]:
     """All sequences of trained tags, and the probability of each under the loss."""
-    items, (head,) = model.tagsets[0].labels.items, model._heads
+    items, (head,) = model.tagsets[0].labels.items, model.heads
     paths = torch.tensor(list(product(range(len(items)), repeat=len(words))))
     rows, forms = model.featurizer.sentences([words])
     with torch.no_grad():
@@ -132,7 +132,7 @@ def every_answer(model: Tagger, words: list[str]) -> tuple[list[list[str]], np.n
 
 
 CASES = [
-    *product(("crf", "feedback"), SCHEMES),
+    *product(("crf", "autoregressive"), SCHEMES),
     # Where ends are marked and nothing is forbidden, only the tags of a span are asked for.
     *product(("softmax",), ("BIO", "IOB1")),
 ]
@@ -169,7 +169,7 @@ def test_a_span_is_less_certain_than_its_tags_and_each_is_found_in_one_batch():
             assert 0 <= chance <= min(tagging.confidence[span.start : span.end]) + 1e-5
 
 
-@pytest.mark.parametrize("output", ["crf", "feedback"])
+@pytest.mark.parametrize("output", ["crf", "autoregressive"])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_answers_are_well_formed_whatever_the_weights(output, scheme):
     for seed in range(5):
@@ -207,7 +207,7 @@ def test_ill_formed_spans_are_learnt_as_the_spans_that_they_are():
     assert model.evaluate_dataset(model.encode(alone))["f1"] == 100
 
 
-@pytest.mark.parametrize(("output", "length"), [("softmax", 5000), ("crf", 5000), ("feedback", 500)])
+@pytest.mark.parametrize(("output", "length"), [("softmax", 5000), ("crf", 5000), ("autoregressive", 500)])
 def test_long_sentences_are_tagged(output, length):
     model = fresh(output=output)
     words = (["Ann", "saw", "New", "York", "in"] * 1000)[:length]
@@ -278,7 +278,7 @@ def test_the_loss_of_several_columns_is_the_sum_of_theirs():
     both = model.loss(some, 0.0).item()
     words, ys = model.read_words(some.rows, some.forms)
     alone = 0.0
-    for i, head in enumerate(model._heads):
+    for i, head in enumerate(model.heads):
         for row, tags in enumerate(some.tags):
             n = tags.shape[1]
             one = (ys[row : row + 1, :n], torch.from_numpy(tags[i : i + 1]), words.mask[row, None, :n])

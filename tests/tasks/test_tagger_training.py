@@ -52,7 +52,7 @@ def interrupted(monkeypatch):
     [
         {"output": "softmax", "dropout": 0.3},
         {"output": "crf", "characters": "cnn", "casing": True, "word_dropout": 0.2},
-        {"output": "feedback", "dropout": 0.3},
+        {"output": "autoregressive", "dropout": 0.3},
     ],
     ids=str,
 )
@@ -91,7 +91,7 @@ def test_the_folder_says_what_was_done(tmp_path):
 
 
 def test_training_on_may_search_wider(tmp_path):
-    chosen = recipe(tmp_path, output="feedback")
+    chosen = recipe(tmp_path, output="autoregressive")
     run_recipe(chosen, tmp_path / "first")
     other = replace(chosen, model=replace(chosen.model, beam=3, loss="mean"))
     run_recipe(other, tmp_path / "second", init=tmp_path / "first")

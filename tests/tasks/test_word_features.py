@@ -1,5 +1,6 @@
 """The words of a task: the same alone and in company, after saving as before, known from a file or not."""
 
+from collections import Counter
 from itertools import product
 from pathlib import Path
 
@@ -230,7 +231,7 @@ def test_coverage_counts_every_word_of_the_data_that_has_a_vector(vectors):
     lexicon = WordFeaturizer.learn(
         WordFeaturesConfig(vectors=vectors),
         TokenizerConfig(min_count=3).learn([" ".join([word] * n) for word, n in counts.items()]),
-        counts,
+        Counter(counts).elements(),
     )
     further = ("city", "decade", "year", "Century")  # in the order of the file
     assert lexicon.tokenizer.items == (*SPECIALS, "of", "when", *further)

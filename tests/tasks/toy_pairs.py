@@ -15,12 +15,12 @@ WORDS = TokenizerPairConfig(TokenizerConfig("whitespace"), TokenizerConfig("whit
 TINY = {"hidden": 4, "embedding": 3, "dropout": 0.0, "label_smoothing": 0.0}
 SINGLE = {
     "decoder_only": True,
-    "context": "first",
+    "decoder": "plain",
     "bidirectional": False,
     "shared": True,
     "decoder_init": "copied",
 }
-ALIGNED = {"context": "aligned", "bidirectional": False}
+ALIGNED = {"decoder": "transducer", "bidirectional": False}
 
 
 def pairs(*sides: tuple[str, str]) -> list[Seq2SeqExample]:

@@ -182,7 +182,7 @@ def test_a_damaged_cache_is_made_again(cache: CorpusCache, damage) -> None:
 def test_an_interrupted_build_leaves_nothing_and_is_begun_again(
     cache: CorpusCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("elman.text.corpus_cache._BLOCK", 4)
+    monkeypatch.setattr("elman.text.corpus_cache.BLOCK", 4)
     building = cache.build()
     next(building)
     building.close()
@@ -191,7 +191,7 @@ def test_an_interrupted_build_leaves_nothing_and_is_begun_again(
 
 
 def test_progress_grows_to_the_whole(cache: CorpusCache, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("elman.text.corpus_cache._BLOCK", 4)
+    monkeypatch.setattr("elman.text.corpus_cache.BLOCK", 4)
     steps = list(cache.build())
     sizes = [step.counts.bytes for step in steps]
     assert sizes == sorted(set(sizes))

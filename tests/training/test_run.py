@@ -17,7 +17,7 @@ from elman.model_files import CHECKPOINT, METRICS_LOG
 from elman.training.display import BarDisplay, LineDisplay, Pace, make_display
 from elman.training.events import Checkpoint, Evaluation, Event, TrainingEnd, Update
 from elman.training.metrics_log import MetricsLog
-from elman.training.run import StopSignals, find_resume_point, follow
+from elman.training.run import find_resume_point, follow, stop_signals
 from elman.training.training_config import TrainingConfig
 
 SETTINGS = TrainingConfig(epochs=3, ema_decay=0.9)
@@ -76,9 +76,9 @@ def test_a_second_signal_interrupts_at_once() -> None:
 
 
 def _interrupt_twice() -> None:
-    with StopSignals() as signals:
+    with stop_signals() as asked:
         os.kill(os.getpid(), signal.SIGINT)
-        assert signals.asked
+        assert asked
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
 

@@ -20,8 +20,7 @@ class IndRNN(ElementwiseCell):
 
     formula = indrnn
 
-    def __init__(self, input_size: int, hidden_size: int, *, bias: bool = True) -> None:
-        super().__init__(input_size, hidden_size, bias=bias)
+    def init_units(self) -> None:
         nn.init.uniform_(self.p[0], 0.0, 1.0)
 
 
@@ -94,8 +93,7 @@ class SRU(ElementwiseCell):
 
     formula = sru
 
-    def __init__(self, input_size: int, hidden_size: int, *, bias: bool = True) -> None:
-        super().__init__(input_size, hidden_size, bias=bias)
+    def init_units(self) -> None:
         for p in self.p:
             nn.init.uniform_(p, -(1.5**0.5), 1.5**0.5)
 
@@ -122,7 +120,6 @@ class RGLRU(ElementwiseCell):
 
     formula = rg_lru
 
-    def __init__(self, input_size: int, hidden_size: int, *, bias: bool = True) -> None:
-        super().__init__(input_size, hidden_size, bias=bias)
-        decay = torch.empty(hidden_size).uniform_(0.9, 0.999) ** (1 / C)
+    def init_units(self) -> None:
+        decay = torch.empty(self.output_size).uniform_(0.9, 0.999) ** (1 / C)
         self.p[0].data.copy_(torch.logit(decay))

@@ -48,11 +48,14 @@ class FormulaCell(Formulaic):
         self.W = nn.Parameter(torch.empty(len(gates) * hidden_size, input_size))
         self.b = nn.Parameter(torch.zeros(len(gates) * hidden_size)) if bias else None
         self.U = nn.ParameterList(torch.empty(shape) for shape in self._shapes())
-        first = formula.parameters.values()
-        self.p = nn.ParameterList(torch.full((hidden_size,), value) for value in first)
+        self.p = nn.ParameterList(torch.full((hidden_size,), first) for first in formula.parameters.values())
         for block in self.W.data.chunk(len(gates)):
             nn.init.xavier_uniform_(block)
         self._init_recurrence(orthogonal, hidden_size**-0.5)
+        self.init_units()
+
+    def init_units(self) -> None:
+        """Where a cell wants other first values of biases and per-unit parameters."""
 
     def _shapes(self) -> list[tuple[int, ...]]:
         """Of the recurrent matrices."""
@@ -64,11 +67,14 @@ class FormulaCell(Formulaic):
 
         products = self.formula.trace.products
         ends = [([self.widths[n] for n in p.names], width(p.operand)) for p in products]
-        if self.heads != 1 and not products:
+        if self.heads == 1:
+            return [(sum(results), operand) for results, operand in ends]
+        if not products:
             raise ModelError(f"{self.formula.name} has no recurrent matrix to divide among heads")
-        if self.heads != 1:
-            return [_block_shape(self.heads, *end) for end in ends]
-        return [(sum(results), operand) for results, operand in ends]
+        for results, operand in ends:
+            if self.heads < 1 or len(set(results)) > 1 or results[0] % self.heads or operand % self.heads:
+                raise ModelError(f"{max(results)} units cannot be shared equally among {self.heads} heads")
+        return [(self.heads, sum(results) // self.heads, operand // self.heads) for results, operand in ends]
 
     def _init_recurrence(self, orthogonal: bool, bound: float) -> None:
         for product, matrix in zip(self.formula.trace.products, self.U, strict=True):
@@ -101,13 +107,6 @@ class FormulaCell(Formulaic):
         states = ", ".join(f"{n}={self.widths[n]}" for n in self.formula.states)
         heads = f", heads={self.heads}" if self.heads > 1 else ""
         return f"{self.input_size} -> {states}{heads}"
-
-
-def _block_shape(heads: int, results: Sequence[int], operand: int) -> tuple[int, int, int]:
-    """Of the U that maps an operand of this width to results of those widths."""
-    if heads < 1 or len(set(results)) > 1 or results[0] % heads or operand % heads:
-        raise ModelError(f"{max(results)} units cannot be shared equally among {heads} heads")
-    return heads, sum(results) // heads, operand // heads
 
 
 class RecurrentCell(FormulaCell):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import torch
@@ -53,7 +53,18 @@ class Formulaic(Cell[State]):
     def step(self, state: State, x: tuple[Tensor, ...]) -> State:
         gates, *masks = x
         each = torch.split(gates, [self.widths[g] for g in self.formula.gates], dim=-1)
-        return self.formula(each, _Products(self), state, self.unit_parameters(), masks)
+        results: dict[str, Tensor] = {}
+
+        def multiply(name: str, operand: Tensor) -> Tensor:
+            """Matrices that multiply the same vector do so in one product."""
+            if name not in results:
+                products = enumerate(self.formula.trace.products)
+                number, names = next((k, product.names) for k, product in products if name in product.names)
+                parts = torch.split(self.multiply(number, operand), [self.widths[n] for n in names], dim=-1)
+                results.update(zip(names, parts, strict=True))
+            return results[name]
+
+        return self.formula(each, multiply, state, self.unit_parameters(), masks)
 
     def multiply(self, number: int, operand: Tensor) -> Tensor:
         """The operand of a product times its recurrent matrix, in ``step``."""
@@ -72,30 +83,6 @@ class Formulaic(Cell[State]):
         """The formula, typeset in Unicode."""
         blocks = [f"U = diag(U^1, …, U^{self.heads})"] if self.heads > 1 else []
         return [*equations(self.formula, bias=self.affine()[1] is not None), *blocks]
-
-
-class _Products:
-    """The ``U`` of a formula on tensors: matrices that multiply the same vector do so in one product."""
-
-    def __init__(self, cell: Formulaic) -> None:
-        self._cell = cell
-        self._results: dict[str, Tensor] = {}
-
-    def __getattr__(self, name: str) -> Callable[[Tensor], Tensor]:
-        def multiply(operand: Tensor) -> Tensor:
-            if name not in self._results:
-                self._multiply(name, operand)
-            return self._results[name]
-
-        return multiply
-
-    def _multiply(self, name: str, operand: Tensor) -> None:
-        cell = self._cell
-        for number, product in enumerate(cell.formula.trace.products):
-            if name in product.names:
-                widths = [cell.widths[n] for n in product.names]
-                parts = torch.split(cell.multiply(number, operand), widths, dim=-1)
-                self._results.update(zip(product.names, parts, strict=True))
 
 
 class WrappedCell(Formulaic):

@@ -130,9 +130,6 @@ class SLSTM(RecurrentCell):
 
     formula = slstm
 
-    def __init__(
-        self, input_size: int, hidden_size: int, *, bias: bool = True, orthogonal: bool = True, heads: int = 1
-    ) -> None:
-        super().__init__(input_size, hidden_size, bias=bias, orthogonal=orthogonal, heads=heads)
+    def init_units(self) -> None:
         if self.b is not None:
-            self.b.data.chunk(4)[1].copy_(torch.linspace(3, 6, hidden_size))
+            self.b.data.chunk(4)[1].copy_(torch.linspace(3, 6, self.output_size))

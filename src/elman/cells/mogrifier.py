@@ -7,8 +7,9 @@ like any other, and the input enters it as it is.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any, cast
 
 import torch
@@ -30,29 +31,25 @@ def mogrify_formula(inner: Formula, rounds: int, thin: bool) -> Formula:
         v, h = x.x, getattr(s, inner.output)
         for i in range(1, rounds + 1):
             if i % 2:
-                v = 2 * sigmoid(product(U, f"Q_{i}", h)) * v
+                v = 2 * sigmoid(multiply_thin(U, f"Q_{i}", h)) * v
             else:
-                h = 2 * sigmoid(product(U, f"R_{i}", v)) * h
-        gates = [getattr(x, gate) + getattr(U, f"W_{gate}")(v) for gate in inner.gates]
+                h = 2 * sigmoid(multiply_thin(U, f"R_{i}", v)) * h
+        gates = [getattr(x, gate) + multiply(U, f"W_{gate}", v) for gate in inner.gates]
         p, m = more[:1] if inner.parameters else ((),), more[-1:] if inner.masks else ((),)
-        return inner(gates, U, s.replace(**{inner.output: h}), *p, *m)
+        return inner(gates, partial(multiply, U), s.replace(**{inner.output: h}), *p, *m)
 
-    def product(U: Matrices, name: str, operand: Any) -> Any:
-        return getattr(U, name)(getattr(U, name.lower())(operand) if thin else operand)
+    def multiply(U: Matrices, name: str, operand: Any) -> Any:
+        return getattr(U, name)(operand)
+
+    def multiply_thin(U: Matrices, name: str, operand: Any) -> Any:
+        return multiply(U, name, multiply(U, name.lower(), operand) if thin else operand)
 
     function.__name__ = f"mogrified_{inner.name}"
     function.__signature__ = inspect.signature(inner.function)  # type: ignore[attr-defined]
     names = _names(rounds)
     names += [name.lower() for name in names if thin]
-    return Formula(
-        function,
-        (*inner.gates, "x"),
-        inner.states,
-        inner.parameters,
-        inner.masks,
-        inner.output,
-        (*names, *(f"W_{gate}" for gate in inner.gates), *inner.gates, *inner.matrices),
-    )
+    matrices = (*names, *(f"W_{gate}" for gate in inner.gates), *inner.gates, *inner.matrices)
+    return replace(inner, function=function, gates=(*inner.gates, "x"), matrices=matrices)
 
 
 def _names(rounds: int) -> list[str]:
@@ -110,15 +107,13 @@ class MogrifiedCell(WrappedCell):
         parts, left = [], tuple(names)
         while left:
             here = next((some for some in known if left[: len(some)] == some), left[:1])
-            parts.append(known[here] if here in known else self._one(here[0], known))
+            if here not in known:  # a matrix that lies among others
+                names, matrix = next((some, matrix) for some, matrix in known.items() if here[0] in some)
+                each = torch.split(matrix, [self.widths[n] for n in names])
+                known |= zip(((n,) for n in names), each, strict=True)
+            parts.append(known[here])
             left = left[len(here) :]
         return parts
-
-    def _one(self, name: str, known: Mapping[tuple[str, ...], Tensor]) -> Tensor:
-        """A matrix that lies among others."""
-        names, matrix = next((some, matrix) for some, matrix in known.items() if name in some)
-        each = torch.split(matrix, [self.widths[n] for n in names])
-        return each[names.index(name)]
 
     def sample_masks(self, like: Tensor) -> MogrifiedCell:
         cell = cast(Formulaic, self.cell.sample_masks(like))
@@ -126,9 +121,8 @@ class MogrifiedCell(WrappedCell):
 
     def equations(self) -> list[str]:
         """The rounds, then the cell's formula, typeset in Unicode; x and h are what the round before left."""
-        turns = range(1, len(self.gates) + 1)
-        lines = [f"h = 2 ⊙ σ(R_{i} x) ⊙ h" if i % 2 == 0 else f"x = 2 ⊙ σ(Q_{i} h) ⊙ x" for i in turns]
-        return [*lines, *self.cell.equations()]
+        rounds = {"Q": "x = 2 ⊙ σ({} h) ⊙ x", "R": "h = 2 ⊙ σ({} x) ⊙ h"}
+        return [*(rounds[n[0]].format(n) for n in _names(len(self.gates))), *self.cell.equations()]
 
 
 class Mogrifier(MogrifiedCell):

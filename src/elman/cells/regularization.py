@@ -7,6 +7,7 @@ it. In evaluation (``eval``) all of these are the cell they hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -32,7 +33,7 @@ def _formulaic(cell: Cell[Any]) -> Formulaic:
     return cell
 
 
-class _Same(Cell[S]):
+class _OutputWrapper(Cell[S]):
     """A cell that steps as the one it holds; what it writes is for a subclass to say."""
 
     def __init__(self, cell: Cell[S]) -> None:
@@ -50,7 +51,7 @@ class _Same(Cell[S]):
         return self.cell.step(state, x)
 
 
-class Dropout(_Same[S]):
+class Dropout(_OutputWrapper[S]):
     """Drops features of the output, the same ones at every step (Gal & Ghahramani 2016)."""
 
     def __init__(self, cell: Cell[S], p: float) -> None:
@@ -69,7 +70,7 @@ class Dropout(_Same[S]):
         return _Masked(cell, dropout(like.new_ones(like.shape[0], self.output_size), self.p))
 
 
-class _Masked(_Same[S]):
+class _Masked(_OutputWrapper[S]):
     """A cell whose outputs are multiplied with a given mask (B, H)."""
 
     def __init__(self, cell: Cell[S], mask: Tensor) -> None:
@@ -123,17 +124,14 @@ class Zoneout(WrappedCell):
         self.p = {name: _probability(self_p[name]) for name in states}
 
     def project(self, x: Tensor) -> tuple[Tensor, ...]:
-        masks = self._masks(x)
-        return *self.cell.project(x), *masks
+        return *self.cell.project(x), *self._masks(x)
 
     def step_inputs(self, gates: Tensor) -> tuple[Tensor, ...]:
         return *self.cell.step_inputs(gates), *self._masks(gates)
 
     def _masks(self, like: Tensor) -> list[Tensor]:
         """One for each state and step of ``like``, its batch and time axes first."""
-        shares = [
-            like.new_full((*like.shape[:-1], self.widths[name]), self.p[name]) for name in self.formula.states
-        ]
+        shares = [like.new_full((*like.shape[:-1], self.widths[name]), p) for name, p in self.p.items()]
         return [torch.bernoulli(share) if self.training else share for share in shares]
 
     def sample_masks(self, like: Tensor) -> Zoneout:
@@ -147,21 +145,19 @@ def zoneout_formula(inner: Formula) -> Formula:
     if inner.masks:
         raise ModelError(f"the formula {inner.name!r} has masks of its own already")
 
-    def new(s: State, after: State, m: Gates) -> State:
-        kept = {n: getattr(m, n) * getattr(s, n) + (1 - getattr(m, n)) * getattr(after, n) for n in s.names}
-        return State(**kept)
+    def keep(s: State, after: State, m: Gates) -> State:
+        each = {n: (getattr(m, n), getattr(s, n), getattr(after, n)) for n in s.names}
+        return State(**{n: mask * old + (1 - mask) * new for n, (mask, old, new) in each.items()})
 
     def plain(x: Gates, U: Matrices, s: State, m: Gates) -> State:
-        return new(s, inner.function(x, U, s), m)
+        return keep(s, inner.function(x, U, s), m)
 
     def with_units(x: Gates, U: Matrices, s: State, p: Gates, m: Gates) -> State:
-        return new(s, inner.function(x, U, s, p), m)
+        return keep(s, inner.function(x, U, s, p), m)
 
     function = with_units if inner.parameters else plain
     function.__name__ = f"zoneout_{inner.name}"
-    return Formula(
-        function, inner.gates, inner.states, inner.parameters, inner.states, inner.output, inner.matrices
-    )
+    return replace(inner, function=function, masks=inner.states)
 
 
 def with_zoneout(cell: Callable[[int, int], Formulaic], p: float) -> Callable[[int, int], Formulaic]:

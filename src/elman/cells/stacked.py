@@ -15,22 +15,13 @@ from elman.errors import ModelError
 from elman.shapes import Tensor
 from elman.state import State
 
-NO_RESIDUAL = "residual connections need a layer above the first that writes as many features as it reads"
-
 
 class Stacked(Cell[tuple[Any, ...]]):
     """Each cell reads the output of the one below: x^{k+1}_i = O^k(s^k_i). Widths may differ."""
 
     def __init__(self, cells: Sequence[Cell[Any]]) -> None:
         super().__init__()
-        if not cells:
-            raise ModelError("a stack needs at least one cell")
-        for below, above in pairwise(cells):
-            if above.input_size != below.output_size:
-                raise ModelError(
-                    f"a cell that reads {above.input_size} features cannot stand on one "
-                    f"that writes {below.output_size}"
-                )
+        check_stack("cell", cells)
         self.cells = nn.ModuleList(cells)
         self.input_size, self.output_size = cells[0].input_size, cells[-1].output_size
 
@@ -135,14 +126,24 @@ def stack_cells(cells: Sequence[Cell[Any]], dropout: Sequence[float], *, residua
     """
     dropped = [Dropout(cell, p) for cell, p in zip(cells, dropout, strict=False)]
     each = [*dropped, *cells[len(dropped) :]]
-    return Stacked(add_residuals(each) if residual else each)
+    adds = find_residuals(each) if residual else []
+    return Stacked([Residual(cell) if k in adds else cell for k, cell in enumerate(each)])
 
 
-def add_residuals(cells: Sequence[Cell[Any]]) -> list[Cell[Any]]:
-    """From the second on, each cell that writes as many features as it reads adds to them."""
-    made = [
-        Residual(cell) if k and cell.input_size == cell.output_size else cell for k, cell in enumerate(cells)
-    ]
-    if not any(isinstance(cell, Residual) for cell in made):
-        raise ModelError(NO_RESIDUAL)
-    return made
+def check_stack(kind: str, parts: Sequence[Any]) -> None:
+    """Refuse cells or layers that cannot stand on each other, the lowest first."""
+    if not parts:
+        raise ModelError(f"a stack needs at least one {kind}")
+    for below, above in pairwise(parts):
+        if (reads := above.input_size) != (writes := below.output_size):
+            raise ModelError(f"a {kind} that reads {reads} features cannot stand on one that writes {writes}")
+
+
+def find_residuals(parts: Sequence[Any]) -> list[int]:
+    """Which cells or layers of a stack add to what they read: above the first, those that write as much."""
+    adds = [k for k, part in enumerate(parts) if k and part.input_size == part.output_size]
+    if not adds:
+        raise ModelError(
+            "residual connections need a layer above the first that writes as many features as it reads"
+        )
+    return adds

@@ -31,7 +31,7 @@ def print_answers(
     some = partial(chunks, file=file, most=CHUNK, line_buffered=line_buffered)
     asked = PredictOptions(
         some,
-        n_best=decoding.n_best,
+        n_best=decoding.given.get("n_best", 1),
         decoding=decoding.overrides,
         others=decoding.others(device),
         align=bool({"attention", "show_attention"} & decoding.given.keys()),

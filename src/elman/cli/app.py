@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import click
+from click.shell_completion import get_completion_class
 
 from elman import __version__
 from elman.cli.average import average
@@ -17,11 +18,20 @@ from elman.cli.generate import generate
 from elman.cli.inspect import inspect
 from elman.cli.predict import predict
 from elman.cli.score import score
-from elman.cli.shell_completion import OrderedGroup, print_completion
 from elman.cli.terminal import INTERRUPTED, say
-from elman.cli.train import train
+from elman.cli.train import OrderedGroup, train
 from elman.cli.translate import translate
 from elman.errors import ElmanError
+
+VARIABLE = "_ELMAN_COMPLETE"  # click looks for it by this name
+
+
+def print_completion(context: click.Context, parameter: click.Parameter, shell: str | None) -> None:
+    """Print the script that a shell is to evaluate, and end."""
+    kind = get_completion_class(shell) if shell and not context.resilient_parsing else None
+    if kind is not None:
+        click.echo(kind(context.command, {}, "elman", VARIABLE).source())
+        context.exit()
 
 
 @click.group(

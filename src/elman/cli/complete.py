@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elman.cli.adaptation_options import warn_if_too_short, with_adaptation_options
-from elman.cli.model_args import load_language_model, model_argument
+from elman.cli.model_args import load_for_verb, model_argument
 from elman.cli.terminal import device_option, option
 from elman.errors import ConfigError
 
@@ -47,7 +47,7 @@ def complete(folder: Path, text: str | None, k: int, device: str, ways: dict[str
     typing = text is None and not as_json and sys.stdin.isatty() and sys.stdout.isatty()
     if typing and "dynamic" in ways and not options["running"]:
         raise ConfigError("--dynamic adapts to the lines before this one: add --running")
-    model = load_language_model(folder, device)
+    model = load_for_verb("complete", folder, device)
     completer = (RunningCompleter if options["running"] else Completer)(model, k, ways)
     if typing:
         from elman.cli.live_completion import complete_live

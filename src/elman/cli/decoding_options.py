@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.model_args import load_translator
+from elman.cli.model_args import load_for_verb
 from elman.cli.terminal import COUNT, PICTURE, add_options, option
 from elman.errors import ConfigError
 
@@ -71,10 +71,6 @@ class DecodingOptions:
     given: dict[str, Any]
 
     @property
-    def n_best(self) -> int:
-        return int(self.given.get("n_best", 1))
-
-    @property
     def overrides(self) -> dict[str, Any]:
         """Changes to a model's decoding config."""
         apart = ("others", "n_best", "attention", "show_attention")
@@ -82,7 +78,7 @@ class DecodingOptions:
 
     def others(self, device: str) -> list[Seq2Seq]:
         """The other models of the ensemble."""
-        return [load_translator(folder, device) for folder in self.given.get("others", ())]
+        return [load_for_verb("translate", folder, device) for folder in self.given.get("others", ())]
 
     def reject_unknown(self, task: str, known: frozenset[str]) -> None:
         """Refuse options that a model of this task does not understand."""

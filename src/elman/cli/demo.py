@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import elman.demo
 from elman.cli.terminal import FOLDER, INTERRUPTED, option, print_table, say
 
 if TYPE_CHECKING:
-    from elman.demo import Demo
+    from elman.demo.demonstration import Demo
 
 POSITIVE = click.FloatRange(min=0, min_open=True)
-NAMES = ("seq2seq", "lm", "classifier", "tagger")
 
 
 @click.command()
-@click.argument("task", type=click.Choice(NAMES), default="seq2seq")
+@click.argument("task", type=click.Choice([*elman.demo.DEMOS]), default="seq2seq")
 @option("--out DIR", "The model folder to write.  [default: models/demo-TASK]", type=FOLDER)
 @option("--minutes N", "Stop training after N minutes.", type=POSITIVE, default=1.75, show_default=True)
 def demo(task: str, out: Path | None, minutes: float) -> None:
@@ -41,12 +41,10 @@ def demo(task: str, out: Path | None, minutes: float) -> None:
     """
     import torch
 
-    from elman.demo import DEMOS
-
     # On a machine with other work, threads that share steps as small as these wait for each other.
     torch.set_num_threads(1)
     say("reading the data")
-    play(DEMOS[task](minutes), task, out or Path("models") / f"demo-{task}")
+    play(elman.demo.prepare_demo(task, minutes), task, out or Path("models") / f"demo-{task}")
 
 
 def play(demo: Demo[Any], task: str, out: Path) -> None:

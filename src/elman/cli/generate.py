@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elman.cli.adaptation_options import warn_if_too_short, with_adaptation_options
-from elman.cli.model_args import load_language_model, model_argument
+from elman.cli.model_args import load_for_verb, model_argument
 from elman.cli.terminal import device_option, option
 from elman.errors import ConfigError
 
@@ -64,11 +64,11 @@ def generate(folder: Path, device: str, ways: dict[str, Any], **options: Any) ->
     from elman.decoding import Beam
     from elman.generation import GenerationConfig, text_generation
 
-    how = _how(options)
+    how = _choose_strategy(options)
     names = ("max_tokens", "min_tokens", "max_seconds", "no_repeat", "banned", "stop")
     rules = GenerationConfig(**{name: options[name] for name in names})
     prompt, n = options["prompt"], options["n"]
-    model = _adapt(load_language_model(folder, device), prompt, rules.max_tokens, ways)
+    model = _adapt(load_for_verb("generate", folder, device), prompt, rules.max_tokens, ways)
     if isinstance(how, Beam) and options["traced"]:
         texts = _trace(model, prompt, how, rules)
     elif n == 1 and not isinstance(how, Beam) and not options["as_json"] and sys.stdout.isatty():
@@ -93,7 +93,7 @@ def _adapt(model: Predictor, prompt: str, room: int, ways: dict[str, Any]) -> Pr
     return adapt(model, prompt, room, **ways)
 
 
-def _how(options: dict[str, Any]) -> DecodingStrategy:
+def _choose_strategy(options: dict[str, Any]) -> DecodingStrategy:
     """What the options say, which must not contradict each other."""
     from elman.decoding import Beam, Greedy
     from elman.generation import Sampling

@@ -51,7 +51,7 @@ def inspect(
     each token of a translation, each compared with the next best one.
 
     With --exposure it measures exposure bias: how much worse a language model, a sequence-to-sequence model
-    or a tagger with fed-back tags gets when it reads its own output instead of the right tokens, by position
+    or an autoregressive tagger gets when it reads its own output instead of the right tokens, by position
     and after k tokens of its own.
 
     With --executors it shows what runs each recurrent cell, in training and in prediction, and why no faster

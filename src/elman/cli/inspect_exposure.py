@@ -16,13 +16,10 @@ if TYPE_CHECKING:
 
 def exposure_on_files(seen: InspectedModel, files: tuple[str, ...]) -> Exposure:
     """Measure it on examples, read as in training."""
-    from elman.config import build_config
     from elman.inspect.exposure import measure_task_exposure
 
-    model = seen.model
-    data = build_config(type(model.defaults.data), seen.config["data"])
-    examples = model.read(data, files if len(files) > 1 else files[0])
-    return measure_task_exposure(model, model.encode(examples))
+    examples = seen.model.read(seen.record.data, files if len(files) > 1 else files[0])
+    return measure_task_exposure(seen.model, seen.model.encode(examples))
 
 
 def exposure_json(found: Exposure) -> dict[str, Any]:

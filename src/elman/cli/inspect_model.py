@@ -14,14 +14,14 @@ from elman.cli.terminal import print_table, say
 if TYPE_CHECKING:
     from elman.inspect.history import TrainingHistory
     from elman.tasks.base import Task
+    from elman.tasks.results import ModelRecord
 
 
 class InspectedModel(NamedTuple):
     """A model folder, read."""
 
-    config: dict[str, Any]
     model: Task
-    metrics: dict[str, Any]
+    record: ModelRecord
     history: TrainingHistory | None  # of a folder that was passed on without its log: none
 
 
@@ -31,13 +31,11 @@ def read_model_folder(folder: Path) -> InspectedModel:
     from elman.errors import ModelError
     from elman.inspect.history import read_history
     from elman.model_files import METRICS, METRICS_LOG
-    from elman.text.json_io import read_json
 
-    config, model = artifact.read_config(folder), artifact.load(folder)
-    metrics, log = read_json(folder / METRICS), folder / METRICS_LOG
-    if not isinstance(metrics, dict):
+    model, log = artifact.load(folder), folder / METRICS_LOG
+    if model.record is None or not isinstance(model.record.metrics, dict):
         raise ModelError(f"{folder / METRICS}: the file is damaged, expected an object")
-    return InspectedModel(config, model, metrics, read_history(log) if log.exists() else None)
+    return InspectedModel(model, model.record, read_history(log) if log.exists() else None)
 
 
 def model_json(seen: InspectedModel) -> dict[str, Any]:
@@ -47,21 +45,21 @@ def model_json(seen: InspectedModel) -> dict[str, Any]:
     title, _, about = seen.model.card_info()
     parts = summarize_layers(seen.model.net)
     return {
-        "task": seen.config["task"],
+        "task": seen.record.config["task"],
         "about": [title, *about],
         "layers": [dataclasses.asdict(p) | {"parameters": p.parameters} for p in parts],
         "parameters": sum(p.parameters for p in parts),
         "formulas": cell_equations(seen.model.net),
         "training": _training(seen),
-        "scores": {name: value for name, value in seen.metrics.items() if isinstance(value, dict)},
+        "scores": {name: value for name, value in seen.record.metrics.items() if isinstance(value, dict)},
     }
 
 
 def _training(seen: InspectedModel) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "data": seen.config["data"].get("train", ""),
-        "settings": seen.config.get("training", {}),
-        **{name: value for name, value in seen.metrics.items() if not isinstance(value, dict)},
+        "data": seen.record.config["data"].get("train", ""),
+        "settings": seen.record.config.get("training", {}),
+        **{name: value for name, value in seen.record.metrics.items() if not isinstance(value, dict)},
     }
     if history := seen.history:
         found["epochs"] = history.epochs
@@ -120,7 +118,7 @@ def plot_training(seen: InspectedModel, out: Path) -> None:
         return
     path = out / "learning_curve.png"
     unit = "%" if seen.model.best == "max" else ""  # what should grow is a percentage
-    kind = seen.config.get("objective", {}).get("kind", "likelihood")
+    kind = seen.record.config.get("objective", {}).get("kind", "likelihood")
     lost = "loss, nats" if kind in ("likelihood", "scheduled") else f"loss of {kind}"
     plot_history(seen.history, seen.model.metric, path, unit=unit, lost=lost)
     say(f"learning curve: {path}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elman.cli.terminal import print_table, say
-from elman.cli.token_colors import show_tokens, surprise_color, weight_color
+from elman.cli.token_colors import show_tokens, surprisal_color, weight_color
 
 if TYPE_CHECKING:
     from elman.inspect.text_explanation import TextExplanation
@@ -24,7 +24,7 @@ def explanation_json(found: TextExplanation) -> dict[str, Any]:
         "gates": [{"layer": g.layer, "direction": g.direction, "values": values} for g, values in gates],
         "saliency": [asdict(s) | {"shares": _round(s.shares)} for s in found.saliency],
         "attention": None if found.attention is None else _round(found.attention),
-        "surprise": found.surprise and asdict(found.surprise),
+        "surprisal": found.surprisal and asdict(found.surprisal),
         "alignment": looked and {"target": looked.target, "weights": _round(looked.weights.numpy())},
     }
 
@@ -51,10 +51,10 @@ def show_explanation(found: TextExplanation) -> None:
 
         click.echo("\nattention: where the model looked most for each token")
         click.echo(show_alignment(looked.weights.numpy(), looked.source, looked.target))
-    if surprise := found.surprise:
-        click.echo("\nsurprise: -log p of each token and of the end, in nats")
-        pairs = [*zip(surprise.tokens, surprise.nats, strict=True)]
-        show_tokens(pairs, surprise_color, blank=found.blank)
+    if surprisal := found.surprisal:
+        click.echo("\nsurprisal: -log p of each token and of the end, in nats")
+        pairs = [*zip(surprisal.tokens, surprisal.nats, strict=True)]
+        show_tokens(pairs, surprisal_color, blank=found.blank)
 
 
 def _show_gates(explanation: TextExplanation) -> None:
@@ -71,7 +71,7 @@ def _show_gates(explanation: TextExplanation) -> None:
 
 
 def plot_explanation(found: TextExplanation, out: Path) -> None:
-    """A picture of each layer's gates, of the saliency, and of attention and surprise where there are any."""
+    """A picture of each layer's gates, of the saliency, and of attention and surprisal where there are any."""
     from elman.inspect.alignment import plot_alignment
     from elman.inspect.text_plots import plot_bars, plot_gates, plot_saliency
 
@@ -89,7 +89,7 @@ def plot_explanation(found: TextExplanation, out: Path) -> None:
     if looked := found.alignment:
         plot_alignment(looked.weights.numpy(), looked.source, looked.target, path)
         say(f"attention: {path}")
-    if surprise := found.surprise:
-        path, title = out / "surprise.png", "Surprise at each token and at the end"
-        plot_bars(surprise.tokens, surprise.nats, path, title=title, label="-log p, nats")
-        say(f"surprise: {path}")
+    if surprisal := found.surprisal:
+        path, title = out / "surprisal.png", "Surprisal of each token and of the end"
+        plot_bars(surprisal.tokens, surprisal.nats, path, title=title, label="-log p, nats")
+        say(f"surprisal: {path}")

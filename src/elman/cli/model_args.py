@@ -6,17 +6,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from elman.cli.terminal import device_option, say
 from elman.errors import ModelError
 from elman.tasks.registry import TASKS
-
-if TYPE_CHECKING:
-    from elman.generation import Predictor
-    from elman.tasks.seq2seq.task import Seq2Seq
 
 T = TypeVar("T")
 
@@ -41,28 +37,11 @@ def chunks(stream: Iterable[T], file: str, most: int, *, line_buffered: bool = F
         yield chunk
 
 
-def wrong_task_error(folder: Path, task: str) -> ModelError:
-    """What to say of a model that another verb is for."""
-    return ModelError(f"{folder} holds {TASKS[task].owner}")
-
-
-def load_language_model(folder: Path, device: str) -> Predictor:
-    """The language model in a folder."""
-    model: Predictor = _load(folder, device, "generate")
-    return model
-
-
-def load_translator(folder: Path, device: str) -> Seq2Seq:
-    """The sequence-to-sequence model in a folder."""
-    model: Seq2Seq = _load(folder, device, "translate")
-    return model
-
-
-def _load(folder: Path, device: str, verb: str) -> Any:
+def load_for_verb(verb: str, folder: Path, device: str) -> Any:
     """The model in a folder, if this verb is for it."""
     from elman import artifact
 
-    task = artifact.read_config(folder)["task"]
-    if verb not in TASKS[task].verbs:
-        raise wrong_task_error(folder, task)
+    spec = TASKS[artifact.read_config(folder)["task"]]
+    if verb not in spec.verbs:
+        raise ModelError(f"{folder} holds {spec.owner}")
     return artifact.load(folder, device=device)

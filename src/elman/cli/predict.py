@@ -9,9 +9,9 @@ import click
 
 from elman.cli.answers import print_answers
 from elman.cli.decoding_options import ANSWER_OPTIONS, DecodingOptions, with_decoding_options
-from elman.cli.model_args import model_argument, text_file_argument, with_input_options, wrong_task_error
+from elman.cli.model_args import model_argument, text_file_argument, with_input_options
 from elman.cli.terminal import say
-from elman.errors import ConfigError
+from elman.errors import ConfigError, ModelError
 from elman.tasks.registry import TASKS
 
 TABLES = (".tsv", ".csv", ".jsonl")
@@ -50,7 +50,7 @@ def predict(folder: Path, file: str, decoding: DecodingOptions, device: str, **o
     name = artifact.read_config(folder)["task"]
     task = TASKS[name].load()
     if not task.predict_options:
-        raise wrong_task_error(folder, name)
+        raise ModelError(f"{folder} holds {TASKS[name].owner}")
     decoding.reject_unknown(name, task.predict_options)
     if options["format"] and "format" not in task.predict_options:
         raise ConfigError(f"--format is for taggers: a {name} reads lines of text")

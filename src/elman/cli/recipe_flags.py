@@ -66,7 +66,7 @@ def with_recipe_flags(flags: Mapping[str, Flag]) -> Callable[[Callable[..., None
     def give(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def wrapper(sets: tuple[str, ...], **values: Any) -> None:
-            from elman.config import apply_override
+            from elman.config import apply_override, set_key
 
             data: dict[str, Any] = {}
             for name, flag in flags.items():
@@ -74,7 +74,7 @@ def with_recipe_flags(flags: Mapping[str, Flag]) -> Callable[[Callable[..., None
                 if flag.several and len(value) < 2:
                     value = next(iter(value), None)
                 if value is not None:
-                    data = _put(data, flag.key.split("."), value)
+                    data = set_key(data, flag.key.split("."), value, name)
             command(data=reduce(apply_override, sets, data), **values)
 
         return add_options(wrapper, (flag_option(*named) for named in flags.items()))
@@ -84,8 +84,3 @@ def with_recipe_flags(flags: Mapping[str, Flag]) -> Callable[[Callable[..., None
 
 def _variable(name: str) -> str:
     return name.removeprefix("--").replace("-", "_") + "_"
-
-
-def _put(data: dict[str, Any], path: list[str], value: Any) -> dict[str, Any]:
-    first, *rest = path
-    return {**data, first: _put(data.get(first, {}), rest, value) if rest else value}

@@ -11,15 +11,9 @@ from typing import Any
 import click
 
 from elman.cli.adaptation_options import warn_if_too_short, with_adaptation_options
-from elman.cli.model_args import (
-    chunks,
-    load_language_model,
-    model_argument,
-    text_file_argument,
-    with_input_options,
-)
+from elman.cli.model_args import chunks, load_for_verb, model_argument, text_file_argument, with_input_options
 from elman.cli.terminal import say
-from elman.cli.token_colors import show_tokens, surprise_color
+from elman.cli.token_colors import show_tokens, surprisal_color
 
 CHUNK = 256  # lines that are scored together
 
@@ -53,7 +47,7 @@ def score(folder: Path, file: str, device: str, ways: dict[str, Any], **options:
     from elman.generation import scoring
     from elman.text.files import read_lines
 
-    model = load_language_model(folder, device)
+    model = load_for_verb("score", folder, device)
     texts, again = tee(line for _, line in read_lines(file, encoding=options["encoding"]))
     blank = " " if model.tokenizer.level == "word" else ""
     total, tokens, longest = 0.0, 0, 0
@@ -72,7 +66,7 @@ def score(folder: Path, file: str, device: str, ways: dict[str, Any], **options:
             click.echo(json.dumps(record, ensure_ascii=False))
         elif options["by_token"]:
             pairs = [(token, -nats) for token, nats in zip(found.tokens, found.log_probs, strict=True)]
-            show_tokens(pairs, surprise_color, blank=blank)
+            show_tokens(pairs, surprisal_color, blank=blank)
         else:
             click.echo(f"{found.log_probability:.4f}\t{found.perplexity:.4f}")
     if tokens and not options["as_json"]:

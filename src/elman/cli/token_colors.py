@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 
 import click
 
-_SURPRISE = ("green", "default", "yellow", "red", "bold red")
+_SURPRISAL = ("green", "default", "yellow", "red", "bold red")
 _WEIGHT = ("dim", "default", "yellow", "red", "bold red")
 _AGAINST = ("dim", "default", "cyan", "blue", "bold blue")
 
 
-def surprise_color(nats: float) -> str:
+def surprisal_color(nats: float) -> str:
     """A colour for each 2 nats."""
-    return _SURPRISE[min(int(max(nats, 0.0) / 2), len(_SURPRISE) - 1)]
+    return _SURPRISAL[min(int(max(nats, 0.0) / 2), len(_SURPRISAL) - 1)]
 
 
 def weight_color(most: float) -> Callable[[float], str]:

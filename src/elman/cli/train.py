@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from glob import escape, glob
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from elman.cli.recipe_flags import SpreadCommand, with_recipe_flags
-from elman.cli.shell_completion import OrderedGroup, recipes
 from elman.cli.training_run import RunOptions, run_training, with_run_options
 from elman.tasks.registry import TASKS
 from elman.tasks.spec import TaskSpec
+
+
+class OrderedGroup(click.Group):
+    """A group that lists its commands in the order in which one needs them."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(self.commands)
 
 
 class Train(OrderedGroup):
     """A group in which a file RECIPE.toml is a command too."""
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        if name.endswith(".toml"):
-            return _recipe_command(name)
-        return super().get_command(context, name)
+        return _recipe_command(name) if name.endswith(".toml") else super().get_command(context, name)
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
-        return super().shell_complete(context, incomplete) + recipes(incomplete)
+        """The tasks, and recipe files whose path begins so, also in the folders whose name does."""
+        begun = escape(incomplete)
+        recipes = sorted(glob(f"{begun}*.toml") + glob(f"{begun}*/*.toml"))
+        return super().shell_complete(context, incomplete) + [CompletionItem(path) for path in recipes]
 
 
 @click.group(cls=Train, subcommand_metavar="TASK|RECIPE.toml ...")

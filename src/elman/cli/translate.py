@@ -9,7 +9,7 @@ import click
 
 from elman.cli.answers import print_answers
 from elman.cli.decoding_options import ANSWER_OPTIONS, DecodingOptions, with_decoding_options
-from elman.cli.model_args import load_translator, model_argument, text_file_argument, with_input_options
+from elman.cli.model_args import load_for_verb, model_argument, text_file_argument, with_input_options
 
 
 @click.command(short_help="Translate each line with a sequence-to-sequence model.")
@@ -32,4 +32,4 @@ def translate(folder: Path, file: str, decoding: DecodingOptions, device: str, *
       elman translate models/en-de news.en --with models/second --with models/third --beam 10
       tail -f news.en | elman translate models/en-de --line-buffered
     """
-    print_answers(load_translator(folder, device), file, decoding, device=device, **options)
+    print_answers(load_for_verb("translate", folder, device), file, decoding, device=device, **options)

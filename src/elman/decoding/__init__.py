@@ -12,33 +12,7 @@ from elman.decoding.policies import Greedy, Sample, ScheduledSampling, TeacherFo
 from elman.decoding.rollout import Rollout, Turn, rollout, unroll
 from elman.decoding.stopping import AnyOf, AtLengths, AtStrings, AtTokens, Deadline, within
 
-__all__ = [
-    "PADDING",
-    "AnyOf",
-    "AtLengths",
-    "AtStrings",
-    "AtTokens",
-    "BannedTokens",
-    "Beam",
-    "BeamEvent",
-    "Constraint",
-    "Deadline",
-    "ForcedPrefix",
-    "Greedy",
-    "History",
-    "Hypothesis",
-    "MinLength",
-    "NoRepeatNgram",
-    "Policy",
-    "Rollout",
-    "Sample",
-    "ScheduledSampling",
-    "Step",
-    "Stop",
-    "TeacherForcing",
-    "Turn",
-    "ensemble",
-    "rollout",
-    "unroll",
-    "within",
-]
+__all__ = ["PADDING", "AnyOf", "AtLengths", "AtStrings", "AtTokens", "BannedTokens", "Beam", "BeamEvent"]
+__all__ += ["Constraint", "Deadline", "ForcedPrefix", "Greedy", "History", "Hypothesis", "MinLength"]
+__all__ += ["NoRepeatNgram", "Policy", "Rollout", "Sample", "ScheduledSampling", "Step", "Stop"]
+__all__ += ["TeacherForcing", "Turn", "ensemble", "rollout", "unroll", "within"]

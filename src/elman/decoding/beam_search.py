@@ -1,4 +1,4 @@
-"""The loop of beam search.
+"""The loop of beam search. Completed hypotheses are kept, and their length penalty applied, in `hypotheses`.
 
 The device computes the best continuations of each hypothesis; the books are kept in float64 on the CPU,
 which has to decide in any case what to compute next. So every device searches alike, it is waited for
@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from elman.decoding.constraints import constrain
-from elman.decoding.hypotheses import BeamLayer, BeamState, Bools, Floats, Ints
+from elman.decoding.hypotheses import BeamLayer, BeamState, Floats, Ints
 from elman.decoding.interfaces import Constraint, History, Step, Stop
 from elman.decoding.stable_topk import stable_topk
 from elman.shapes import Int, Tensor
@@ -67,7 +67,9 @@ class BeamSearch(Generic[S]):
             token = tokens[row, column]
             history = np.concatenate([front.history[row], token[:, None]], 1)
             log_prob = values[row, column]
-            score, ended = front.score[row] + log_prob, self._find_ended(sentence, history, length)
+            score = front.score[row] + log_prob
+            written = History(torch.from_numpy(history), torch.from_numpy(sentence))
+            ended = self.stop(written).numpy() if length < self.limit else np.ones(len(sentence), np.bool_)
             layer = BeamLayer(sentence, front.node[row], token, log_prob, score, ended)
             closed = beams.enter(layer, length)
             live = (~ended & beams.open[sentence]).nonzero()[0]
@@ -83,18 +85,11 @@ class BeamSearch(Generic[S]):
         dtype = torch.float64 if logits.dtype == torch.float64 else torch.float32
         log_probs = logits.log_softmax(-1, dtype=dtype)
         if self.constraints:
-            place = log_probs.device
-            written = History(
-                torch.from_numpy(front.history).to(place), torch.from_numpy(front.sentence).to(place)
-            )
+            books = front.history, front.sentence
+            written = History(*(torch.from_numpy(book).to(log_probs.device) for book in books))
             log_probs = constrain(self.constraints, written, log_probs)
         values, tokens = stable_topk(log_probs, count)
         return state, values.cpu().numpy().astype(np.float64), tokens.cpu().numpy()
-
-    def _find_ended(self, sentence: Ints, history: Ints, length: int) -> Bools:
-        if length == self.limit:
-            return np.ones(len(sentence), np.bool_)
-        return self.stop(History(torch.from_numpy(history), torch.from_numpy(sentence))).numpy()
 
 
 def select(

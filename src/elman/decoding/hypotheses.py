@@ -74,7 +74,9 @@ class BeamState:
         live = ~layer.ended
         hope = np.full_like(self._to_beat, -np.inf)
         np.maximum.at(hope, layer.sentence[live], layer.score[live])
-        closing = self.open & self._hopeless(hope)
+        # Nothing that goes on can come among the n best any more: more tokens never raise the log-probability,
+        # and none is divided by more than limit^α.
+        closing = self.open & (hope / length_divisor(self.limit, self.penalty) <= self._to_beat)
         self.open &= ~closing
         return {b: self._reason(b, hope, length) for b in closing.nonzero()[0].tolist()}
 
@@ -86,13 +88,6 @@ class BeamState:
             self.width[sentence] -= 1
         if len(ends) >= self.n_best:
             self._to_beat[sentence] = ends[self.n_best - 1].score
-
-    def _hopeless(self, hope: Floats) -> Bools:
-        """Where no hypothesis that goes on can come among the n best any more, or none goes on.
-
-        More tokens never raise the log-probability, and none is divided by more than limit^α.
-        """
-        return np.less_equal(hope / length_divisor(self.limit, self.penalty), self._to_beat)
 
     def _reason(self, sentence: int, hope: Floats, length: int) -> str:
         if hope[sentence] > -np.inf:

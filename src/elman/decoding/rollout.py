@@ -45,7 +45,9 @@ def rollout(step: Step[S], state: S, policy: Policy, **limits: Unpack[Limits]) -
     tokens, log_probs, mask = [], [], []
     for turn in unroll(step, state, policy, **limits):
         tokens.append(turn.tokens)
-        log_probs.append(_log_probs(turn))
+        logits = turn.logits if turn.logits.dtype == torch.float64 else turn.logits.float()
+        chosen = logits.log_softmax(-1).gather(1, turn.tokens[:, None])[:, 0]
+        log_probs.append(torch.where(turn.mask, chosen, 0))
         mask.append(turn.mask)
         state = turn.state
     if not tokens:
@@ -88,21 +90,15 @@ def unroll(
             forbidden = live & (allowed.gather(1, token[:, None])[:, 0] == float("-inf"))
             stuck = torch.where(forbidden & (stuck == 0), i + 1, stuck)
             if i % every == 0:
-                _check(stuck)
+                _require_choice(stuck)
         written[:, i] = token
         yield Turn(token, logits, live, state)
         live = live & ~stop(History(written[:, : i + 1], sentence))
         token = torch.where(live, token, PADDING)
-    _check(stuck)
+    _require_choice(stuck)
 
 
-def _log_probs(turn: Turn[S]) -> Float[Tensor, " B"]:
-    logits = turn.logits if turn.logits.dtype == torch.float64 else turn.logits.float()
-    chosen = logits.log_softmax(-1).gather(1, turn.tokens[:, None])[:, 0]
-    return torch.where(turn.mask, chosen, 0)
-
-
-def _check(stuck: Int[Tensor, " B"]) -> None:
+def _require_choice(stuck: Int[Tensor, " B"]) -> None:
     if bool(stuck.any()):
         row = int(stuck.nonzero()[0, 0])
         raise ModelError(

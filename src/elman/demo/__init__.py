@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from elman.demo import docstring_lm, parameter_types, pronunciation, punctuation
-from elman.demo.demonstration import Demo as Demo
+if TYPE_CHECKING:
+    from elman.demo.demonstration import Demo
 
-DEMOS: dict[str, Callable[[float], Demo[Any]]] = {
-    "seq2seq": pronunciation.prepare,
-    "lm": docstring_lm.prepare,
-    "classifier": parameter_types.prepare,
-    "tagger": punctuation.prepare,
+DEMOS = {
+    "seq2seq": "pronunciation",
+    "lm": "docstring_lm",
+    "classifier": "parameter_types",
+    "tagger": "punctuation",
 }
-"""By task: from how many minutes to train to the demo, its data read."""
+"""By task: the module of its demo."""
+
+
+def prepare_demo(task: str, minutes: float) -> Demo[Any]:
+    """The demo of a task, its data read, to train for so many minutes."""
+    demo: Demo[Any] = import_module(f"elman.demo.{DEMOS[task]}").prepare(minutes)
+    return demo

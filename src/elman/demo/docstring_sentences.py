@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from elman.demo.source_files import SourceFile
 from elman.errors import DataError
@@ -28,7 +29,8 @@ def collect_sentences(files: Iterable[SourceFile]) -> dict[str, list[str]]:
     seen: set[str] = set()
     found: dict[str, list[str]] = {}
     for name, text in files:
-        for sentence in _docstrings_and_comments(text):
+        comments = (_HASH.sub("", comment) for comment in _COMMENT.findall(text))
+        for sentence in chain.from_iterable(map(sentences, (*_DOCSTRING.findall(text), *comments))):
             if sentence not in seen:
                 seen.add(sentence)
                 found.setdefault(name, []).append(sentence)
@@ -44,13 +46,6 @@ def require_enough(found: Mapping[str, list[str]]) -> Mapping[str, list[str]]:
             f"{FEWEST:,}: run it where Python, NumPy and PyTorch are installed with their sources"
         )
     return found
-
-
-def _docstrings_and_comments(text: str) -> Iterator[str]:
-    for docstring in _DOCSTRING.findall(text):
-        yield from sentences(docstring)
-    for comment in _COMMENT.findall(text):
-        yield from sentences(_HASH.sub("", comment))
 
 
 def sentences(text: str) -> Iterator[str]:

@@ -1,20 +1,50 @@
-"""demo classifier: from what is said of a parameter to its type."""
+"""demo classifier: from what NumPy's and PyTorch's docstrings say of a parameter to its type."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elman.demo.demonstration import Demo, ResultTable
-from elman.demo.docstring_parameters import descriptions
 from elman.demo.label_baselines import NaiveBayes, most_common_label, unigrams, unigrams_and_bigrams
-from elman.demo.source_files import source_files
+from elman.demo.source_files import SourceFile, source_files
+from elman.errors import DataError
 from elman.metrics import accuracy, macro_f1
 
 if TYPE_CHECKING:
     from elman.tasks.classifier.task import Classifier
+
+FEWEST = 1000
+"""With fewer descriptions than these nothing can be shown."""
+
+# `dim (int, optional): the dimension to reduce`, which may go on below, further to the right
+_GOOGLE = re.compile(
+    r"^([ \t]+)[*`]*\w+`*[ ]*\(([^()\n]+(?:\([^()\n]*\)[^()\n]*)*)\)[ ]*:[ \t]*"
+    r"(\S.*(?:\n\1[ \t]+\S.*)*)",
+    re.MULTILINE,
+)
+# `axis : int, optional`, and below it, further to the right, what it is
+_NUMPY = re.compile(r"^([ \t]*)\*?\w+(?:, \w+)* : (\S.*)\n((?:\1[ \t]+\S.*(?:\n|$))+)", re.MULTILINE)
+_MARKUP = re.compile(r":\w+:(?=`)|[`~*]")
+_FIRST = re.compile(r"^(?:Optional\[|optional,? |an? )")
+
+TYPES = {
+    "bool": r"bool",
+    "int": r"(?:int|integer)s?\b",
+    "float": r"float|double|scalar|Number",
+    "str": r"(?:str|string)\b",
+    "callable": r"callable|function|Callable",
+    "array": r"(?:torch\.)?Tensor|array|ndarray|LongTensor|FloatTensor",
+    "dict": r"dict|Dict|[Mm]apping",
+    "list": r"[Ll]ist|[Tt]uple|[Ss]equence|[Ii]terable",
+    "dtype": r"(?:torch\.)?dtype|data-type|data type",
+    "device": r"(?:torch\.)?device",
+}
+"""The labels, and how a type that is one of them begins."""
 
 
 class ParameterTypeDemo(Demo[str]):
@@ -41,7 +71,7 @@ class ParameterTypeDemo(Demo[str]):
         }
 
     def results(self, model: Classifier) -> ResultTable:
-        known, texts = self._labelled("train"), self.keys("test")
+        known, texts = self._examples("train"), self.keys("test")
         gold = [self.data[text] for text in texts]
         ways = {
             "always the commonest": [most_common_label(known)] * len(texts),
@@ -70,10 +100,46 @@ class ParameterTypeDemo(Demo[str]):
         return "  ".join(f"{label} {chance:.0%}" for label, chance in best)
 
     def file_text(self, part: str) -> str:
-        return "text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in self._labelled(part))
+        return "text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in self._examples(part))
 
-    def _labelled(self, part: str) -> list[tuple[str, str]]:
+    def _examples(self, part: str) -> list[tuple[str, str]]:
         return [(text, self.data[text]) for text in self.keys(part)]
+
+
+def descriptions(files: Iterable[SourceFile]) -> dict[str, str]:
+    """Each description with its type: of several the commonest."""
+    seen: dict[str, Counter[str]] = {}
+    for file in files:
+        for type_, text in _find_parameters(file.text):
+            seen.setdefault(text, Counter())[type_] += 1
+    if len(seen) < FEWEST:
+        raise DataError(
+            f"only {len(seen)} descriptions of parameters were found in NumPy's and PyTorch's docstrings; "
+            f"the demo needs {FEWEST:,}: run it where both are installed with their sources"
+        )
+    return {text: types.most_common(1)[0][0] for text, types in seen.items()}
+
+
+def _find_parameters(text: str) -> Iterator[tuple[str, str]]:
+    for style in (_GOOGLE, _NUMPY):
+        for _, said, description in style.findall(text):
+            type_, plain = label(said), sentence(description)
+            if type_ and plain:
+                yield type_, plain
+
+
+def label(said: str) -> str | None:
+    """The label for a type as it is written in a docstring; None where it is another."""
+    plain = _FIRST.sub("", _MARKUP.sub("", said).strip())
+    return next((name for name, form in TYPES.items() if re.match(form, plain)), None)
+
+
+def sentence(description: str) -> str:
+    """The first sentence of a description, or nothing if that is too short, too long or no text."""
+    plain = " ".join(_MARKUP.sub("", description).split())
+    first = re.split(r"(?<=[a-z)])\. ", plain)[0].removesuffix(".")
+    fits = len(first.split()) >= 3 and len(first) <= 200 and first[0].isalpha()
+    return first if fits else ""
 
 
 def prepare(minutes: float) -> ParameterTypeDemo:

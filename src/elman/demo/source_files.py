@@ -21,26 +21,19 @@ class SourceFile(NamedTuple):
 
 
 def source_files(packages: Sequence[str], *, inner: bool = False) -> Iterator[SourceFile]:
-    """The Python files of some packages, those of their inner workings only if wanted.
-
-    "" is the standard library.
-    """
+    """The Python files of some packages ("" is the standard library), inner workings only if wanted."""
     for package in packages:
-        for root in _folders(package):
+        for root in package_folders(package):
             for path in sorted(root.rglob("*.py")):
                 name = path.relative_to(root)
-                passed = _PASSED_OVER.intersection(name.parts)
-                if not passed and (inner or not any(map(_private, name.parts[:-1]))):
+                # NumPy keeps what it shows to all in ``_core``.
+                private = any(part.startswith("_") and part != "_core" for part in name.parts[:-1])
+                if (inner or not private) and not _PASSED_OVER.intersection(name.parts):
                     text = path.read_text(encoding="utf-8", errors="replace")
                     yield SourceFile(f"{package or 'python'}/{name.as_posix()}", text)
 
 
-def _private(folder: str) -> bool:
-    """Whether a folder holds inner workings; NumPy keeps what it shows to all in ``_core``."""
-    return folder.startswith("_") and folder != "_core"
-
-
-def _folders(package: str) -> list[Path]:
+def package_folders(package: str) -> list[Path]:
     """Where a package lies, found without importing it."""
     if not package:
         return [Path(sysconfig.get_path("stdlib"))]
@@ -57,10 +50,7 @@ class DataSplit(NamedTuple):
 
 
 def split_by_hash(keys: Sequence[str], share: int = 20) -> DataSplit:
-    """Keys divided by what they are, not by their order: one of ``share`` each is held out twice.
-
-    A key has the same part on every machine, whatever others there are.
-    """
+    """One of ``share`` keys for validation, one for the test; a key has the same part on every machine."""
     parts = DataSplit([], [], [])
     for key in keys:
         place = crc32(key.encode()) % share

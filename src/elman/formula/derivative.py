@@ -100,16 +100,10 @@ def _form(a: Node, forms: dict[Node, Form], sums: dict[Node, Form]) -> Form | No
     if OPS[a.op].has("reduction"):
         sums[a] = forms[a.args[0]]
         return {a: constant(1)}
-    factor = a.args[1] if a.args[0] is entered[0] else a.args[0]
-    return _times(_single(entered[0], forms, sums), factor)
-
-
-def _single(a: Node, forms: dict[Node, Form], sums: dict[Node, Form]) -> Form:
-    """``a`` as a multiple of one gradient; a longer sum becomes a gradient of its own."""
-    if len(forms[a]) > 1:
-        sums[a] = forms[a]
-        forms[a] = {a: constant(1)}
-    return forms[a]
+    value, factor = a.args if a.args[0] is entered[0] else a.args[::-1]
+    if len(forms[value]) > 1:  # a longer sum becomes a gradient of its own
+        sums[value], forms[value] = forms[value], {value: constant(1)}
+    return _times(forms[value], factor)
 
 
 def _plus(a: Form, b: Form) -> Form:

@@ -19,7 +19,8 @@ def values(formula: Formula) -> dict[str, Node]:
     without one is its pre-activation. A further matrix names a gate where an activation takes its result alone.
     """
     trace = formula.trace
-    every = {g: _pre_activation(trace, g) for g in formula.gates} | _activations(trace)
+    sums = {g: symbol("x", g) + symbol("r", g) for g in formula.gates}
+    every = {g: a if a in trace.uses else symbol("x", g) for g, a in sums.items()} | _activations(trace)
     named = {g: a for g, a in every.items() if g not in formula.states}
     for matrix in formula.matrices:
         readers = trace.uses.get(symbol("r", matrix), ())
@@ -34,19 +35,10 @@ def _activations(trace: Trace) -> dict[str, Node]:
     found: dict[str, Node] = {}
     raw: dict[Node, set[str]] = {}  # the gates whose inputs reach a value without an activation of their own
     for a in trace.nodes:
-        raw[a] = set().union(*(raw[o] for o in a.operands))
-        if is_input(a, "x"):
-            raw[a] = {a.args[1]}
-        elif a.operands and len(raw[a]) == 1 and OPS[a.op].has("activation"):
-            found.setdefault(raw.pop(a).pop(), a)
-            raw[a] = set()
+        raw[a] = {a.args[1]} if is_input(a, "x") else set().union(*(raw[o] for o in a.operands))
+        if a.operands and len(raw[a]) == 1 and OPS[a.op].has("activation"):
+            found.setdefault(raw[a].pop(), a)
     return found
-
-
-def _pre_activation(trace: Trace, gate: str) -> Node:
-    x = symbol("x", gate)
-    whole = x + symbol("r", gate)
-    return whole if whole in trace.uses else x
 
 
 @dataclass(frozen=True)
@@ -82,7 +74,8 @@ def equations(formula: Formula, notation: Notation = UNICODE, *, bias: bool = Tr
     letters: dict[Node, str] = {}
     lines = []
     while waiting:
-        name = next(n for n in waiting if not _unwritten(waiting, n, needs[n], letters))
+        unwritten = set(waiting.values()).difference(letters)
+        name = next(n for n, a in waiting.items() if not unwritten & needs[n] - {a})
         a = waiting.pop(name)
         letter = (notation.new if a is formula.trace.new.get(name) else "{0}").format(name)
         lines.append(f"{letter} = {_Writer(formula, notation, letters, bias).sum(a)}")
@@ -97,11 +90,6 @@ def _needs(trace: Trace, a: Node) -> set[Node]:
         if any(symbol("r", name) in found for name in product.names):
             found.update(topological([product.operand]))
     return found
-
-
-def _unwritten(waiting: Mapping[str, Node], name: str, needs: set[Node], letters: Mapping[Node, str]) -> bool:
-    others = {a for n, a in waiting.items() if n != name and a is not waiting[name]}
-    return bool(others & needs - set(letters))
 
 
 @dataclass(frozen=True)

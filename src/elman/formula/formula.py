@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol, runtime_checkable
 
 from elman.errors import FormulaError
 from elman.formula.symbols import Node, symbol
-from elman.formula.traversal import is_uniform, topological
+from elman.formula.traversal import is_rowless, is_uniform, topological
 from elman.state import State
+
+Multiply = Callable[[str, Any], Any]  # a vector by the matrix of that name
 
 
 class Gates(State):
@@ -123,12 +125,14 @@ class Formula:
         """What a matrix may be asked for by."""
         return *self.gates, *self.states, *self.matrices
 
-    def __call__(self, x: Sequence[Any], U: Any, s: State, p: Sequence[Any], m: Sequence[Any]) -> State:
-        """The new state; ``x``, ``p`` and ``m`` hold a value for each name."""
+    def __call__(
+        self, x: Sequence[Any], multiply: Multiply, s: State, p: Sequence[Any], m: Sequence[Any]
+    ) -> State:
+        """The new state; ``x``, ``p``, ``m`` hold a value for each name, ``U.i(v)`` is ``multiply("i", v)``."""
         optional = ((self.parameters, p), (self.masks, m))
         more = [Gates(**dict(zip(names, given, strict=True))) for names, given in optional if names]
         gates = Gates(**dict(zip(self.gates, x, strict=True)))
-        new = self.function(gates, _OfGates(U, self.gates), s, *more)
+        new = self.function(gates, _Multiplier(multiply, self.gates), s, *more)
         if not isinstance(new, State) or set(new.names) != set(self.states):
             got = ", ".join(new.names) if isinstance(new, State) else type(new).__name__
             raise FormulaError(f"{self.name} must return a State of {', '.join(self.states)}, not {got}")
@@ -136,26 +140,43 @@ class Formula:
 
     @cached_property
     def trace(self) -> Trace:
-        asked = _Asked(self)
-        new = self(
-            [symbol("x", g) for g in self.gates],
-            asked,
-            Gates(**{name: symbol("s", name) for name in self.states}),
-            [symbol("p", name) for name in self.parameters],
-            [symbol("m", name) for name in self.masks],
-        )
+        declared = {"x": self.gates, "s": self.states, "p": tuple(self.parameters), "m": self.masks}
+        x, s, p, m = ([symbol(kind, name) for name in names] for kind, names in declared.items())
+        operands: dict[str, Node] = {}  # which vector each matrix multiplies
+        old = Gates(**dict(zip(self.states, s, strict=True)))
+        new = self(x, partial(self._note_product, operands), old, p, m)
         for name, a in zip(new.names, new, strict=True):
-            if not isinstance(a, Node) or not _inputs(a) - {"p"}:
+            if not isinstance(a, Node) or is_rowless(a):
                 raise FormulaError(f"{self.name}: the new state {name!r} depends on no input")
-        trace = Trace(asked.products(), dict(zip(new.names, new, strict=True)))
+        trace = Trace(self._group_products(operands), dict(zip(new.names, new, strict=True)))
         for a in trace.nodes:
             if a.op == "softmax" and is_uniform(a.args[0]):
                 raise FormulaError(f"{self.name}: softmax of what is the same at every unit")
-        for kind, names in (("x", self.gates), ("p", self.parameters), ("m", self.masks)):
-            for name in names:
-                if symbol(kind, name) not in trace.uses:
-                    raise FormulaError(f"{self.name} declares {name!r} but never uses {kind}.{name}")
+        for a in (*x, *p, *m):
+            if a not in trace.uses:
+                kind, name = a.args
+                raise FormulaError(f"{self.name} declares {name!r} but never uses {kind}.{name}")
         return trace
+
+    def _note_product(self, operands: dict[str, Node], name: str, operand: Any) -> Node:
+        """The result of a product, as a symbol; its operand is written down."""
+        allowed = dict.fromkeys(self.results)
+        if name not in allowed:
+            raise FormulaError(f"{self.name} asks for U.{name}; it may ask for {', '.join(allowed)}")
+        if not isinstance(operand, Node):
+            raise FormulaError(f"U.{name} multiplies a vector, not a {type(operand).__name__}")
+        if is_rowless(operand):
+            raise FormulaError(f"U.{name} multiplies what is the same at every step")
+        if operands.setdefault(name, operand) is not operand:
+            raise FormulaError(f"{self.name} multiplies by U.{name} twice; it may do so once")
+        return symbol("r", name)
+
+    def _group_products(self, operands: Mapping[str, Node]) -> tuple[Product, ...]:
+        """Matrices that multiply the same vector are one product; names in the order declared."""
+        groups: dict[Node, list[str]] = {}
+        for name, operand in operands.items():
+            groups.setdefault(operand, []).append(name)
+        return tuple(Product(v, tuple(sorted(n, key=self.results.index))) for v, n in groups.items())
 
     def __deepcopy__(self, memo: Any) -> Formula:
         return self  # a value; its nodes are known by identity
@@ -184,51 +205,14 @@ def formula(
     return make
 
 
-def _inputs(a: Node) -> set[str]:
-    """The kinds of inputs a value is made of."""
-    return {i.args[0] for i in topological([a]) if i.op == "input"}
-
-
-class _OfGates:
+class _Multiplier:
     """The ``U`` of a formula: asked for no matrix, it multiplies by those of all gates."""
 
-    def __init__(self, matrices: Any, gates: tuple[str, ...]) -> None:
-        self._matrices, self._gates = matrices, gates
+    def __init__(self, multiply: Multiply, gates: tuple[str, ...]) -> None:
+        self._multiply, self._gates = multiply, gates
 
     def __getattr__(self, name: str) -> Callable[[Any], Any]:
-        return getattr(self._matrices, name)  # type: ignore[no-any-return]
+        return partial(self._multiply, name)
 
     def __call__(self, operand: Any) -> Gates:
-        return Gates(**{gate: getattr(self, gate)(operand) for gate in self._gates})
-
-
-class _Asked:
-    """The ``U`` of a trace: remembers which vector each matrix is asked to multiply."""
-
-    def __init__(self, of: Formula) -> None:
-        self._of = of
-        self._operands: dict[str, Node] = {}
-
-    def __getattr__(self, name: str) -> Callable[[Any], Node]:
-        allowed = dict.fromkeys(self._of.results)
-        if name not in allowed:
-            raise FormulaError(f"{self._of.name} asks for U.{name}; it may ask for {', '.join(allowed)}")
-
-        def multiply(operand: Any) -> Node:
-            if not isinstance(operand, Node):
-                raise FormulaError(f"U.{name} multiplies a vector, not a {type(operand).__name__}")
-            if not _inputs(operand) - {"p"}:
-                raise FormulaError(f"U.{name} multiplies what is the same at every step")
-            if self._operands.setdefault(name, operand) is not operand:
-                raise FormulaError(f"{self._of.name} multiplies by U.{name} twice; it may do so once")
-            return symbol("r", name)
-
-        return multiply
-
-    def products(self) -> tuple[Product, ...]:
-        """Matrices that multiply the same vector are one product; names in the order declared."""
-        groups: dict[Node, list[str]] = {}
-        for name, operand in self._operands.items():
-            groups.setdefault(operand, []).append(name)
-        declared = self._of.results
-        return tuple(Product(v, tuple(sorted(n, key=declared.index))) for v, n in groups.items())
+        return Gates(**{gate: self._multiply(gate, operand) for gate in self._gates})

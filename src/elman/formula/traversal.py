@@ -32,6 +32,11 @@ def substitute(a: Node, inputs: Mapping[Node, Node]) -> Node:
     return made[a]
 
 
+def is_rowless(a: Node) -> bool:
+    """Is it the same for every row and step: made of constants and per-unit parameters alone?"""
+    return all(i.args[0] == "p" for i in topological([a]) if i.op == "input")
+
+
 def is_uniform(a: Node) -> bool:
     """Is it the same at every unit?"""
     if a.op in ("input", "constant"):

@@ -16,28 +16,7 @@ from elman.generation.text_stream import NextToken, TextStream
 from elman.generation.word_completion import complete
 from elman.generation.word_search import Completion
 
-__all__ = [
-    "AdaptedLM",
-    "Cache",
-    "Completion",
-    "DecodingStrategy",
-    "DynamicEval",
-    "Generation",
-    "GenerationConfig",
-    "GenerationMixin",
-    "LMNetwork",
-    "NextToken",
-    "Predictor",
-    "Sampling",
-    "TextScore",
-    "TextStream",
-    "adapt",
-    "complete",
-    "generate",
-    "generate_iter",
-    "score",
-    "score_running",
-    "scores",
-    "trace_beam",
-    "with_cache",
-]
+__all__ = ["AdaptedLM", "Cache", "Completion", "DecodingStrategy", "DynamicEval", "Generation"]
+__all__ += ["GenerationConfig", "GenerationMixin", "LMNetwork", "NextToken", "Predictor", "Sampling"]
+__all__ += ["TextScore", "TextStream", "adapt", "complete", "generate", "generate_iter"]
+__all__ += ["score", "score_running", "scores", "trace_beam", "with_cache"]

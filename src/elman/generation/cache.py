@@ -41,11 +41,6 @@ class Cache:
         tokens = torch.full((rows, self.window), NOTHING, device=like.device)
         return State(keys=like.new_zeros(rows, self.window, size), tokens=tokens)
 
-    def remember(self, memory: Any, hs: Float[Tensor, "B T H"], tokens: Int[Tensor, "B T"]) -> State:
-        """The memory after some more outputs and the tokens that followed them."""
-        keys, tokens = _append(memory, hs, tokens)
-        return State(keys=keys[:, -self.window :], tokens=tokens[:, -self.window :])
-
     def nll(
         self, memory: Any, hs: Float[Tensor, "B T H"], targets: Int[Tensor, "B T"], plain: Float[Tensor, "B T"]
     ) -> tuple[State, Float[Tensor, "B T"]]:
@@ -54,7 +49,7 @@ class Cache:
         near = self._near(hs, keys, tokens, own=1)
         hit = near.masked_fill(tokens[:, None] != targets[..., None], -torch.inf)
         cached = hit.logsumexp(-1) - near.logsumexp(-1)
-        return self.remember(memory, hs, targets), -self._mix(-plain, cached)
+        return self._keep_window(keys, tokens), -self._mix(-plain, cached)
 
     def log_probabilities(
         self,
@@ -75,7 +70,10 @@ class Cache:
         cached = torch.zeros_like(plain).scatter_add(-1, index, weights.to(plain.dtype))
         empty = near.isneginf().all(-1, keepdim=True)
         cached = torch.where(empty, torch.nan, cached.log())
-        return self.remember(memory, *read), self._mix(plain, cached)
+        return self._keep_window(keys, tokens), self._mix(plain, cached)
+
+    def _keep_window(self, keys: Float[Tensor, "B N H"], tokens: Int[Tensor, "B N"]) -> State:
+        return State(keys=keys[:, -self.window :], tokens=tokens[:, -self.window :])
 
     def _near(
         self, hs: Float[Tensor, "B T H"], keys: Float[Tensor, "B N H"], tokens: Int[Tensor, "B N"], own: int
@@ -134,8 +132,7 @@ class CachedNetwork(NetworkWrapper):
         count = real.sum(1)
         last = hs[torch.arange(len(hs), device=hs.device), (count - 1).clamp(min=0)]
         h = torch.where(count[:, None] > 0, last, state.h)
-        after = State(inner=inner, memory=memory, h=h, begun=state.begun | (count > 0))
-        return after, log_probs
+        return State(inner=inner, memory=memory, h=h, begun=state.begun | (count > 0)), log_probs
 
     def step(self, state: Any, tokens: Int[Tensor, " B"]) -> tuple[State, Float[Tensor, "B V"]]:
         state, log_probs = self.read(state, tokens[:, None])

@@ -106,8 +106,7 @@ def decode_continuation(lm: Predictor, prompt: Prompt, ids: Sequence[int]) -> st
 
 def truncate_at_stop(text: str, stops: Sequence[str]) -> str:
     """The text up to the first stop string in it."""
-    places = [text.index(stop) for stop in stops if stop in text]
-    return text[: min(places)] if places else text
+    return text[: min((text.index(stop) for stop in stops if stop in text), default=len(text))]
 
 
 def hold_back(text: str, stops: Sequence[str]) -> str:

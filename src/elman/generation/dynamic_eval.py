@@ -67,10 +67,7 @@ class Adaptation:
         return detach(state), hs.detach(), nll.detach()
 
     def follow(self, ids: Sequence[int], first: int, state: Any = None) -> None:
-        """Learn from a text to its end, such as what comes before what is to be written.
-
-        ``first`` stands before it; without a state it is the beginning.
-        """
+        """Learn from a whole text, before which ``first`` stands; without a state it is the beginning."""
         text = torch.tensor([[first, *ids]], device=self.weights[0].device)
         state = self.net.begin(1) if state is None else state
         for start in range(0, len(ids), self.config.steps):

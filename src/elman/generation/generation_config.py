@@ -64,8 +64,7 @@ class GenerationConfig:
         check_option("max_tokens", self.max_tokens, self.max_tokens >= 1, "at least 1")
         for name in ("banned", "stop"):
             strings = getattr(self, name)
-            if isinstance(strings, str):
-                raise ConfigError(f"{name} is {strings!r}; it must be a tuple of strings")
+            check_option(name, repr(strings), not isinstance(strings, str), "a tuple of strings")
             if "" in strings:
                 raise ConfigError(f"{name} has an empty string in it, which every text contains")
 

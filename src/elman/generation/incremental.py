@@ -21,7 +21,7 @@ class Pending(NamedTuple):
 def encode_chunk(tokenizer: Tokenizer, pending: Pending, piece: str) -> tuple[list[int], Pending]:
     r"""The ids that have become certain with a piece without ``\n``, and what is still pending.
 
-    All of them, and those of `finish`, are the ids of the whole text, however it was cut into pieces.
+    All of them, and those of `flush`, are the ids of the whole text, however it was cut into pieces.
     """
     text = pending.text + piece
     if tokenizer.level == "subword":
@@ -29,7 +29,7 @@ def encode_chunk(tokenizer: Tokenizer, pending: Pending, piece: str) -> tuple[li
         return tokenizer.encode(text[:cut]), Pending(text[cut:])
     if tokenizer.level in ("char", "byte"):
         return _characters(tokenizer, text, pending.read)
-    cut = _after_last_blank(text)
+    cut = next((i + 1 for i in reversed(range(len(text))) if text[i].isspace()), 0)
     if not (_lowers(tokenizer) and _SIGMA in text[cut:]):
         cut += _certain(tokenizer, text[cut:])
     return tokenizer.encode(text[:cut]), Pending(text[cut:])
@@ -65,10 +65,6 @@ def _parts(character: str) -> bool:
 
 def _lowers(tokenizer: Tokenizer) -> bool:
     return tokenizer.normalize(_SIGMA) != _SIGMA
-
-
-def _after_last_blank(text: str) -> int:
-    return next((i + 1 for i in reversed(range(len(text))) if text[i].isspace()), 0)
 
 
 def _before_last_blanks(text: str) -> int:

@@ -1,7 +1,4 @@
-"""What was typed but not yet read, because its last token may go on: "upo" of "upon".
-
-A `Typed` says which tokens may come in the place of it, and what they add to it.
-"""
+"""What was typed but not yet read, as its last token may go on ("upo" of "upon"), and what may stand there."""
 
 from __future__ import annotations
 

@@ -62,13 +62,11 @@ def match_prefix(lm: Predictor, start: Cursor, prefix: PartialPrefix, width: int
     live, cursor = [PrefixMatch((), 0.0, 0)], start
     while live:
         state, log_probs = next_log_probs(lm, cursor)
-        grown = _extend_matches(live, prefix, log_probs)
         states.append(state)
-        over = [way for way in grown if prefix.next_ids(way.ids) is None]
-        found += over
-        ended = set(over)
-        on = (way for way in grown if way not in ended)
-        live = heapq.nlargest(width, on, key=attrgetter("log_prob"))
+        unfinished: list[PrefixMatch] = []
+        for way in _extend_matches(live, prefix, log_probs):
+            (found if prefix.next_ids(way.ids) is None else unfinished).append(way)
+        live = heapq.nlargest(width, unfinished, key=attrgetter("log_prob"))
         if live:
             rows = torch.tensor([way.row for way in live], device=start.token.device)
             token = torch.tensor([way.ids[-1] for way in live], device=start.token.device)
@@ -106,16 +104,17 @@ def next_tokens(lm: Predictor, cursor: Cursor, pending: Pending) -> list[Continu
     ways = matches.best(len(matches.found))
     if not isinstance(before, PartialWord):
         exact = [way for way in ways if not before.rest(way.ids)]
-        ways = [way for way in ways if before.rest(way.ids)] + _extend_exact(lm, matches, exact)
-    total = math.fsum(math.exp(way.log_prob) for way in ways)
-    return [Continuation(_text(lm, before, way), math.exp(way.log_prob) / total, list(way.ids)) for way in ways]
+        ways = [way for way in ways if before.rest(way.ids)] + _extend_exact(lm, matches, exact[:_WIDTH])
+    masses, end = [math.exp(way.log_prob) for way in ways], display_token(lm.tokenizer, lm.end)
+    texts = (end if way.ids[-1] == lm.end else before.rest(way.ids) for way in ways)
+    total, rows = math.fsum(masses), zip(texts, masses, ways, strict=True)
+    return [Continuation(text, mass / total, list(way.ids)) for text, mass, way in rows]
 
 
 def _extend_exact(lm: Predictor, matches: PrefixMatches, exact: list[PrefixMatch]) -> list[PrefixMatch]:
     """Where tokens end just where the typed text does, each with one token more."""
     if not exact:
         return []
-    exact = exact[:_WIDTH]
     _, log_probs = next_log_probs(lm, matches.cursor(exact))
     joint = log_probs.double().cpu() + torch.tensor([way.log_prob for way in exact])[:, None]
     values, cells = joint.flatten().topk(min(joint.numel(), _MOST))
@@ -125,7 +124,3 @@ def _extend_exact(lm: Predictor, matches: PrefixMatches, exact: list[PrefixMatch
         for value, cell in zip(values.tolist(), cells.tolist(), strict=True)
         if value > -math.inf
     ]
-
-
-def _text(lm: Predictor, before: PartialPrefix, way: PrefixMatch) -> str:
-    return display_token(lm.tokenizer, lm.end) if way.ids[-1] == lm.end else before.rest(way.ids)

@@ -17,8 +17,7 @@ from elman.generation.predictor import LMNetwork, Predictor
 from elman.generation.token_bytes import display_tokens
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import eval_mode
-from elman.text.batching import length_sorted_chunks
-from elman.text.vocab import PAD
+from elman.text.batching import length_sorted_chunks, pad
 
 _ROWS = 64  # texts scored at once
 _WINDOW = 256  # tokens of a running text read at once
@@ -138,11 +137,7 @@ def _read_nll(lm: Predictor, costs: StreamingNLL, ids: Iterator[int], size: int)
 def _log_probs(lm: Predictor, rows: Sequence[list[int]]) -> list[list[float]]:
     with torch.no_grad(), eval_mode(lm.net) as net:
         first = start_cursor(lm).token
-        longest = max(map(len, rows))
-        padded = [row + [PAD] * (longest - len(row)) for row in rows]
-        targets = torch.tensor(padded, device=first.device)
-        lengths = torch.tensor([len(row) for row in rows], device=first.device)
-        mask = torch.arange(longest, device=first.device) < lengths[:, None]
+        targets, mask = (part.to(first.device) for part in pad(rows))
         inputs = torch.cat([first.expand(len(rows), 1), targets[:, :-1]], 1)
         _, hs = net.read(net.begin(len(rows)), inputs, mask)
         nll = net.output.nll(hs, targets)

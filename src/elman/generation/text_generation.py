@@ -62,17 +62,17 @@ def generate(
         raise ConfigError(f"n is {n}; it must be at least 1, and there is but one greedy text")
     lm = adapt(lm, prompt, config.max_tokens, cache=cache, dynamic=dynamic)
     read = prepare_prompt(lm, prompt)
-    if isinstance(strategy, Beam):
-        beam = strategy if n == 1 else replace(strategy, n_best=n)
-        with torch.no_grad(), eval_mode(lm.net) as net:
-            [best] = beam(net.step, read.cursor.state, **_limits(lm, read, config))
-        return [_generation(lm, read, config, hypothesis) for hypothesis in best]
     with torch.no_grad(), eval_mode(lm.net) as net:
-        state, limits = repeat(read.cursor.state, n), _limits(lm, read, config, n)
-        written = rollout(net.step, state, _policy(strategy), **limits)
-    rows = zip(written.tokens, written.log_probs, written.mask, strict=True)
-    plain = [(ids[mask].tolist(), log_probs[mask].tolist()) for ids, log_probs, mask in rows]
-    return [_generation(lm, read, config, Hypothesis(ids, values, sum(values))) for ids, values in plain]
+        if isinstance(strategy, Beam):
+            beam = strategy if n == 1 else replace(strategy, n_best=n)
+            [best] = beam(net.step, read.cursor.state, **_limits(lm, read, config))
+        else:
+            state, limits = repeat(read.cursor.state, n), _limits(lm, read, config, n)
+            written = rollout(net.step, state, _policy(strategy), **limits)
+            rows = zip(written.tokens, written.log_probs, written.mask, strict=True)
+            plain = [(ids[mask].tolist(), log_probs[mask].tolist()) for ids, log_probs, mask in rows]
+            best = [Hypothesis(ids, values, sum(values)) for ids, values in plain]
+    return [_generation(lm, read, config, hypothesis) for hypothesis in best]
 
 
 def generate_iter(

@@ -47,11 +47,12 @@ class TextStream:
 
     def feed(self, text: str) -> None:
         r"""Read on; ``\n`` ends a line as in a corpus."""
-        first, *lines = text.split("\n")
-        self._feed_chunk(first)
-        for line in lines:
-            self.end()
-            self._feed_chunk(line)
+        for number, line in enumerate(text.split("\n")):
+            if number:
+                self.end()
+            ids, pending = encode_chunk(self.lm.tokenizer, self._pending, line)
+            self._read(ids)
+            self._pending = pending
 
     def end(self) -> None:
         """Read what is pending and the end of the line."""
@@ -75,7 +76,7 @@ class TextStream:
             pairs = zip(values, ids, strict=True)
             return [NextToken(display_token(self.lm.tokenizer, i), p, i) for p, i in pairs if p > 0]
         found: dict[str, NextToken] = {}
-        for text, probability, ids in self._choices():
+        for text, probability, ids in next_tokens(self.lm, self._cursor, self._pending):
             before = found.get(text, NextToken(text, 0.0, ids[-1]))
             found[text] = before._replace(probability=before.probability + probability)
         return sorted(found.values(), key=lambda one: (-one.probability, one.id))[:k]
@@ -98,7 +99,7 @@ class TextStream:
                 return text
 
     def _draw_pending(self, policy: Policy) -> Continuation:
-        choices = self._choices()
+        choices = next_tokens(self.lm, self._cursor, self._pending)
         weights = torch.tensor([[one.probability for one in choices]], dtype=torch.float64)
         choice = choices[int(policy(0, weights.log()))]
         self._read(choice.ids)
@@ -109,10 +110,9 @@ class TextStream:
             state, logits = net.step(*self._cursor)
             token = policy(0, writable_log_probs(self.lm, logits))
             chance = float(logits.log_softmax(-1)[0, token])
-        self._cursor = Cursor(state, token)
+        self._cursor, i = Cursor(state, token), int(token)
         self.log_probability += chance
         self.tokens += 1
-        i = int(token)
         text = "" if i == self.lm.end else display_token(self.lm.tokenizer, i)
         return Continuation(text, math.exp(chance), [i])
 
@@ -131,7 +131,8 @@ class TextStream:
         fresh = stream._cursor
         if getattr(stored, "names", ()) != ("net", "token", "pending", "read", "sums"):
             raise ModelError("these bytes are not those of a stream")
-        if _shapes(stored.net) != _shapes(fresh.state):
+        ours, theirs = ([(path, t.shape) for path, t in leaves(s)] for s in (fresh.state, stored.net))
+        if ours != theirs:
             raise ModelError("these bytes are of a stream of another model")
         state = map_state(lambda new, old: old.to(new), fresh.state, stored.net)
         stream._cursor = Cursor(state, stored.token.to(fresh.token))
@@ -139,11 +140,6 @@ class TextStream:
         stream._pending = Pending(text, int(stored.read))
         stream.log_probability, stream.tokens = float(stored.sums[0]), int(stored.sums[1])
         return stream
-
-    def _feed_chunk(self, piece: str) -> None:
-        ids, pending = encode_chunk(self.lm.tokenizer, self._pending, piece)
-        self._read(ids)
-        self._pending = pending
 
     def _read(self, ids: Sequence[int]) -> None:
         """Read ids in the place of what is pending."""
@@ -159,10 +155,3 @@ class TextStream:
 
     def _unread(self) -> bool:
         return partial_prefix(self.lm.tokenizer, self._pending).next_ids(()) is not None
-
-    def _choices(self) -> list[Continuation]:
-        return next_tokens(self.lm, self._cursor, self._pending)
-
-
-def _shapes(state: object) -> list[tuple[str, torch.Size]]:
-    return [(path, tensor.shape) for path, tensor in leaves(state)]

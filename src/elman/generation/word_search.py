@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -49,7 +48,8 @@ class WordSearch:
     def search(self, matches: PrefixMatches, typed: int) -> list[Completion]:
         """The words that were found; ``typed`` bytes of the covers were there before."""
         best = matches.best(self.width)
-        total = _sum(way.log_prob for way in matches.found)
+        top = max(way.log_prob for way in matches.found)
+        total = top + math.log(math.fsum(math.exp(way.log_prob - top) for way in matches.found))
         spell = token_bytes(self.lm.tokenizer).text
         ways = [OpenWord(way.log_prob - total, spell(way.ids)[typed:]) for way in best]
         live = [i for i, way in enumerate(ways) if not self._close(way)]
@@ -71,17 +71,14 @@ class WordSearch:
         joint = self._finish(ways, log_probs.double().cpu() + scores[:, None])
         values, cells = joint.flatten().topk(min(self.width, joint.numel()))
         spell, size = token_bytes(self.lm.tokenizer), joint.shape[1]
-        grown, rows, tokens = [], [], []
+        grown, kept = [], []
         for value, cell in zip(values.tolist(), cells.tolist(), strict=True):
             way = OpenWord(value, ways[cell // size].written + spell[cell % size])
             if value > -math.inf and not self._close(way):
                 grown.append(way)
-                rows.append(cell // size)
-                tokens.append(cell % size)
-        device = cursor.token.device
-        token = torch.tensor(tokens, dtype=torch.long, device=device)
-        chosen = torch.tensor(rows, dtype=torch.long, device=device)
-        return grown, Cursor(pick(state, chosen), token)
+                kept.append(cell)
+        chosen = torch.tensor(kept, dtype=torch.long, device=cursor.token.device)
+        return grown, Cursor(pick(state, chosen // size), chosen % size)
 
     def _finish(self, ways: list[OpenWord], joint: Float[Tensor, "N V"]) -> Float[Tensor, "N V"]:
         """Book all ends at once that are a single token away; what remains are ways to go on."""
@@ -127,10 +124,3 @@ def word_fragment(line: str) -> str:
     """The part of a word at the end of a line."""
     start = next((i + 1 for i in reversed(range(len(line))) if not is_word_char(line[i])), 0)
     return line[start:]
-
-
-def _sum(log_probs: Iterable[float]) -> float:
-    """log Σ exp."""
-    values = list(log_probs)
-    top = max(values)
-    return top + math.log(math.fsum(math.exp(value - top) for value in values))

@@ -17,17 +17,9 @@ from elman.shapes import Float
 WORD = 0.3  # inches a word
 MOST = 80  # words to an axis; beyond, the picture stops growing and some words are left out
 LONGEST = 24  # characters of a word
-FONTS = (  # what systems have for scripts that the default font lacks
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Noto Sans Devanagari",
-    "WenQuanYi Zen Hei",
-    "PingFang SC",
-    "Hiragino Sans",
-    "Microsoft YaHei",
-    "Malgun Gothic",
-    "Nirmala UI",
-)
+# What systems have for scripts that the default font lacks.
+FONTS = ["Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans Devanagari", "WenQuanYi Zen Hei"]
+FONTS += ["PingFang SC", "Hiragino Sans", "Microsoft YaHei", "Malgun Gothic", "Nirmala UI"]
 
 
 def show_alignment(weights: Float[np.ndarray, "T S"], source: Sequence[str], target: Sequence[str]) -> str:
@@ -61,11 +53,8 @@ def plot_alignment(
 
 def _check(weights: np.ndarray, source: Sequence[str], target: Sequence[str]) -> None:
     if weights.shape != (len(target), len(source)):
-        shape, words = (
-            " × ".join(map(str, weights.shape)),
-            f"{len(target)} target and {len(source)} source words",
-        )
-        raise ModelError(f"weights of {shape} do not fit {words}")
+        shape = " × ".join(map(str, weights.shape))
+        raise ModelError(f"weights of {shape} do not fit {len(target)} target and {len(source)} source words")
     if not weights.size:
         raise ModelError("an alignment needs a word on either side")
 

@@ -12,7 +12,6 @@ from elman.cells import FormulaCell, count_parameters, get_cell
 from elman.inspect.comparison_tasks import (
     EMBEDDING,
     HIDDEN,
-    SequenceAcceptor,
     accuracy,
     memory_examples,
     spelling_examples,
@@ -48,6 +47,7 @@ class Comparison:
         """One result a cell, as soon as it is there."""
         makers = [get_cell(name) for name in cells]  # an unknown name is said before any work
         held_out = memory_examples(1000, self.steps, self.seed + 10_000_000)
+        noisy = memory_examples(16, self.steps, self.seed + 20_000_000)
         spelling = spelling_examples(self.seed)
         unseen = spelling.rows(torch.arange(self.words, len(spelling.labels)))
         for name, make in zip(cells, makers, strict=True):
@@ -58,14 +58,8 @@ class Comparison:
             seconds = time.perf_counter() - start
             scores = accuracy(recall, held_out), accuracy(speller, unseen)
             size = count_parameters(recall.rnn.cell)
-            yield ComparisonResult(name, size, *scores, seconds, self._gradient_norms(recall))
-
-    def _gradient_norms(self, net: SequenceAcceptor) -> Norms:
-        """How the trained net sends the error back through the noise."""
-        examples = memory_examples(16, self.steps, self.seed + 20_000_000)
-        with torch.no_grad():
-            xs = net.embed(examples.ids)
-        return gradient_norms(net.rnn.cell, xs, seed=self.seed)
+            norms = gradient_norms(recall.rnn.cell, recall.embed(noisy.ids), seed=self.seed)
+            yield ComparisonResult(name, size, *scores, seconds, norms)
 
 
 def gradient_curves(

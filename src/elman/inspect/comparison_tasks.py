@@ -19,6 +19,7 @@ from torch.nn.functional import cross_entropy
 from elman.cells import Cell
 from elman.layers import RNN
 from elman.shapes import Bool, Float, Int, Tensor
+from elman.text.batching import pad
 
 HIDDEN, EMBEDDING = 32, 16
 VARIABLES, VALUES, NOISE = 3, 8, 8
@@ -80,12 +81,8 @@ def spelling_examples(seed: int) -> LabelledRows:
     words = sorted(set(re.findall(r"\b[a-z]{5,12}\b", " ".join(topics.values()))))
     order = torch.randperm(len(words), generator=torch.Generator().manual_seed(seed)).tolist()
     rows = [words[i][:: 1 if place % 2 else -1] for place, i in enumerate(order)]
-    ids = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.long)
-    for place, word in enumerate(rows):
-        ids[place, : len(word)] = torch.tensor([LETTERS.index(letter) for letter in word])
-    lengths = torch.tensor([len(word) for word in rows])
-    mask = torch.arange(ids.shape[1]) < lengths[:, None]
-    return LabelledRows(ids, mask, torch.arange(len(rows)) % 2)
+    ids = [[LETTERS.index(letter) for letter in word] for word in rows]
+    return LabelledRows(*pad(ids), torch.arange(len(rows)) % 2)
 
 
 def train_acceptor(net: SequenceAcceptor, batches: Iterable[LabelledRows], *, lr: float) -> SequenceAcceptor:

@@ -75,8 +75,9 @@ def _explain(place: _Place, padding: bool) -> tuple[Choice, ...]:
     xs = next(place.cell.parameters()).new_zeros(ROWS, STEPS, place.cell.input_size)
     rows, steps = (torch.arange(count, device=xs.device) for count in (ROWS, STEPS))
     mask = steps < (rows % STEPS + 1)[:, None] if padding else None
-    reverse = isinstance(place.layer, RNN) and place.layer.reverse
-    return explain(place.cell, xs, mask, reverse=reverse).choices
+    if not isinstance(place.layer, RNN):
+        return explain(place.cell, xs, mask).choices
+    return explain(place.cell, xs, mask, reverse=place.layer.reverse, executor=place.layer.executor).choices
 
 
 def _why_by_steps(layer: RNN | RecurrentDecoder, mode: str) -> str:

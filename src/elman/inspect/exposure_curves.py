@@ -72,23 +72,21 @@ class PositionSums:
 def plot_exposure_curves(found: Exposure, path: Path) -> None:
     """Costs and rights by position, forced and free; the error that own tokens accumulate."""
     fig, (costs, rights, after) = new_figure(3, width=5.0, height=3.6)
-    for name, run in (("forced: gold is read", found.forced), ("free: own words", found.free)):
+    for name, run in (("teacher forcing", found.forced), ("free running", found.free)):
         some = run.counts >= min(FEWEST, run.counts.max(initial=0))
         places = [i + 1 for i, enough in enumerate(some) if enough]
         costs.plot(places, run.nats[some], marker=".", label=name)
         rights.plot(places, 100 * run.right[some], marker=".", label=name)
-    costs.set(title="What a token costs", xlabel="position", ylabel="-log p, nats")
-    rights.set(title="Right tokens", xlabel="position", ylabel="right, %")
+    costs.set(title="Cost of a token", xlabel="position", ylabel="-log p, nats")
+    rights.set(title="Accuracy", xlabel="position", ylabel="correct tokens, %")
     steps = range(1, len(found.excess) + 1)
     after.bar(steps, found.excess, color="C3", label="each step")
     after.plot(steps, found.cumulative, color="black", marker=".", label="accumulated")
-    after.set(
-        title="What a token costs after k own ones",
-        xlabel="k, own tokens read before",
-        ylabel="nats more than after gold",
-    )
+    after.set(title="Extra cost of a token after k own tokens", xlabel="k, number of own tokens read before")
+    after.set_ylabel("nats more than after the right tokens")
     for ax in (costs, rights, after):
         ax.legend(fontsize=8)
         ax.grid(alpha=0.3)
+        ax.set_axisbelow(True)
         ax.xaxis.get_major_locator().set_params(integer=True)
     save_figure(fig, path)

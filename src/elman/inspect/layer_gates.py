@@ -20,7 +20,7 @@ class LayerGates:
     """What one layer did in one direction: arrays (T, H) by the names of gates and states."""
 
     layer: int  # from 1
-    direction: str  # ahead, or back
+    direction: str  # forward, or backward
     values: Arrays
     states: tuple[str, ...]  # which of the names are states
     output: str  # which of them the layer writes
@@ -48,8 +48,8 @@ def layer_gates(layers: RNN | StackedRNN, xs: Float[Tensor, "1 T D"]) -> list[La
 
 def _directions(layer: RNN | BiRNN) -> list[tuple[str, RNN]]:
     if isinstance(layer, BiRNN):
-        return [("ahead", layer.forward_rnn), ("back", layer.backward_rnn)]
-    return [("back" if layer.reverse else "ahead", layer)]
+        return [("forward", layer.forward_rnn), ("backward", layer.backward_rnn)]
+    return [("backward" if layer.reverse else "forward", layer)]
 
 
 @dataclass(frozen=True)

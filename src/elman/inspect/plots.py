@@ -69,21 +69,22 @@ def plot_history(
     known = ~np.isnan(history.losses)
     updates, losses = history.updates[known], history.losses[known]
     width = max(1, len(losses) // 50)
-    loss.plot(updates, losses, color="C0", alpha=0.25, linewidth=0.8, label="each update")
-    loss.plot(
-        updates, running_mean(losses, width), color="C0", linewidth=1.8, label=f"mean of the last {width}"
-    )
-    loss.set(title="Loss in training", xlabel="updates", ylabel=lost)
+    loss.plot(updates, losses, color="C0", alpha=0.25 if width > 1 else 1, linewidth=0.8, label="each update")
+    if width > 1:
+        means = running_mean(losses, width)
+        loss.plot(updates, means, color="C0", linewidth=1.8, label=f"mean of the last {width}")
+    loss.set(title="Training loss", xlabel="updates", ylabel=lost)
     seen = [(e.update, e.scores[metric]) for e in history.evaluations if metric in e.scores]
     score.plot(*zip(*seen, strict=True) if seen else ((), ()), "o-", color="C1", markersize=4)
     if (best := history.best) is not None:
         label = f"best: update {best.update:,}, epoch {best.epoch}"
         score.axvline(best.update, color="C2", linestyle="--", label=label)
         score.legend()
-    title = "Score on held-out data" if seen else "Nothing was evaluated"
+    title = "Score on validation data" if seen else "Nothing was evaluated"
     score.set(title=title, xlabel="updates", ylabel=f"{metric}, {unit}" if unit else metric)
     score.set_xlim(loss.get_xlim())
     loss.legend()
     for ax in (loss, score):
         ax.grid(alpha=0.3)
+        ax.xaxis.get_major_locator().set_params(integer=True)
     save_figure(fig, path)

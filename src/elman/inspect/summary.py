@@ -36,11 +36,8 @@ def summarize_layers(net: nn.Module) -> list[LayerSummary]:
         if isinstance(module, nn.ParameterList):  # belongs to the cell that holds it
             continue
         own, stored = [*module.named_buffers(recurse=False), *_own(module)], module.state_dict(keep_vars=True)
-        fixed = {
-            name: tuple(t.shape)
-            for name, t in own
-            if name in stored and t.is_floating_point() and not t.requires_grad
-        }
+        frozen = ((n, t) for n, t in own if n in stored and t.is_floating_point() and not t.requires_grad)
+        fixed = {name: tuple(t.shape) for name, t in frozen}
         weights = {name: tuple(t.shape) for name, t in _own(module) if t.requires_grad}
         if weights or fixed:
             # A cell in a cell, the matrix in an embedding: one layer to those who use it.
@@ -62,12 +59,9 @@ def cell_equations(net: nn.Module) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     seen: set[nn.Module] = set()
     for module in net.modules():  # the outer before the inner
-        if module not in seen and isinstance(module, Formulaic) and not _same(module):
+        if module in seen or not isinstance(module, Formulaic):
+            continue
+        if not (isinstance(module, WrappedCell) and module.formula is module.cell.formula):
             seen.update(module.modules())
             found[type(module).__name__] = module.equations()
     return found
-
-
-def _same(cell: Formulaic) -> bool:
-    """Is its formula that of the cell it holds?"""
-    return isinstance(cell, WrappedCell) and cell.formula is cell.cell.formula

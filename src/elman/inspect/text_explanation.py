@@ -9,7 +9,7 @@ from elman.inspect.layer_gates import LayerGates, layer_gates
 from elman.inspect.saliency import Saliency, Shares, gradient_x_input
 from elman.state import eval_mode
 from elman.tasks.base import Task
-from elman.tasks.results import Alignment, Surprise
+from elman.tasks.results import Alignment, Surprisal
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class TextExplanation:
     gates: list[LayerGates]
     saliency: list[Saliency]
     attention: Shares | None = None  # (T,), where a text is summed up by it
-    surprise: Surprise | None = None  # of a language model; at its own answer, of a Seq2Seq
+    surprisal: Surprisal | None = None  # of a language model; at its own answer, of a Seq2Seq
     alignment: Alignment | None = None  # of a Seq2Seq that attends, with its answer
 
 
 def explain(task: Task, text: str, *, word: int | None = None) -> TextExplanation:
-    """Gates, saliency, attention and surprise while a model reads a text of one line.
+    """Gates, saliency, attention and surprisal while a model reads a text of one line.
 
     Explained are: of a classifier its label; of a tagger the tag of every word, or of ``word`` (from 1)
     alone; of a language model what it expects after the text, or why it expected token ``word`` there; of a
@@ -43,5 +43,5 @@ def explain(task: Task, text: str, *, word: int | None = None) -> TextExplanatio
     count = len(seen.tokens)  # a transducer reads beyond the end of its source
     saliency = [Saliency(*question, row[:count]) for question, row in zip(seen.questions, shares, strict=True)]
     attention = None if seen.attention is None else seen.attention.numpy()
-    how = (attention, seen.surprise, seen.alignment)
+    how = (attention, seen.surprisal, seen.alignment)
     return TextExplanation(seen.tokens, seen.separator, gates, saliency, *how)

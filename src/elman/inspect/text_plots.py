@@ -48,7 +48,7 @@ def _liveliest(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _heading(layer: LayerGates, shown: int) -> str:
     count = layer.values[layer.output].shape[1]
     units = f"the {shown} of {count} units that vary most" if shown < count else "all units"
-    order = ", read from the end" if layer.direction == "back" else ""
+    order = ", read from the end" if layer.direction == "backward" else ""
     return f"Layer {layer.layer} {layer.direction}{order}: {units}"
 
 
@@ -86,6 +86,7 @@ def plot_bars(tokens: Sequence[str], values: npt.ArrayLike, path: Path, *, title
     ax.set_title(title + _cut(tokens), parse_math=False)
     ax.set_ylabel(label)
     ax.grid(axis="y", alpha=0.3)
+    ax.set_axisbelow(True)
     save_figure(fig, path)
 
 

@@ -9,7 +9,6 @@ from elman.layers.decoders.with_attention import BahdanauDecoder, GNMTDecoder, I
 from elman.layers.decoders.without_attention import ContextDecoder, PlainDecoder, TransducerDecoder
 from elman.layers.embedding import Embedding, LockedDropout, OneHot, PretrainedEmbedding, WordDropout
 from elman.layers.encoder import Encoder, EncoderOutput, RecurrentEncoder, build_stacked_rnn
-from elman.layers.executor_report import explain_executors
 from elman.layers.mixture import Mixture
 from elman.layers.pooling import (
     AttentionPooling,
@@ -25,55 +24,11 @@ from elman.layers.softmax import AdaptiveSoftmax, Softmax
 from elman.layers.stateless_encoders import ConvolutionalEncoder, TransformerEncoder
 from elman.layers.word_layer import CharacterCNN, CharacterRNN, WordBatch, WordLayer
 
-__all__ = [
-    "CRF",
-    "MERGES",
-    "RNN",
-    "AdaptiveSoftmax",
-    "Additive",
-    "Attention",
-    "AttentionPooling",
-    "AttentionScore",
-    "BahdanauDecoder",
-    "BiRNN",
-    "Bilinear",
-    "CharacterCNN",
-    "CharacterRNN",
-    "ContextDecoder",
-    "ConvolutionalEncoder",
-    "Decoder",
-    "Dot",
-    "Embedding",
-    "Encoder",
-    "EncoderOutput",
-    "EndsPooling",
-    "GNMTDecoder",
-    "InputFeedingDecoder",
-    "LastPooling",
-    "LockedDropout",
-    "LuongDecoder",
-    "MaxPooling",
-    "MeanPooling",
-    "Mixture",
-    "OneHot",
-    "PlainDecoder",
-    "PretrainedEmbedding",
-    "RecurrentEncoder",
-    "RecurrentLayer",
-    "ScaledDot",
-    "Softmax",
-    "StackedRNN",
-    "TransducerDecoder",
-    "TransformerEncoder",
-    "WindowPooling",
-    "WordBatch",
-    "WordDropout",
-    "WordLayer",
-    "build_pooling",
-    "build_stacked_rnn",
-    "explain_executors",
-    "from_torch",
-    "linear_cross_entropy",
-    "select_last",
-    "to_torch",
-]
+__all__ = ["CRF", "MERGES", "RNN", "AdaptiveSoftmax", "Additive", "Attention", "AttentionPooling"]
+__all__ += ["AttentionScore", "BahdanauDecoder", "BiRNN", "Bilinear", "CharacterCNN", "CharacterRNN"]
+__all__ += ["ContextDecoder", "ConvolutionalEncoder", "Decoder", "Dot", "Embedding", "Encoder", "EncoderOutput"]
+__all__ += ["EndsPooling", "GNMTDecoder", "InputFeedingDecoder", "LastPooling", "LockedDropout", "LuongDecoder"]
+__all__ += ["MaxPooling", "MeanPooling", "Mixture", "OneHot", "PlainDecoder", "PretrainedEmbedding"]
+__all__ += ["RecurrentEncoder", "RecurrentLayer", "ScaledDot", "Softmax", "StackedRNN", "TransducerDecoder"]
+__all__ += ["TransformerEncoder", "WindowPooling", "WordBatch", "WordDropout", "WordLayer", "build_pooling"]
+__all__ += ["build_stacked_rnn", "from_torch", "linear_cross_entropy", "select_last", "to_torch"]

@@ -133,7 +133,7 @@ class Attention(nn.Module):
             return self._attend(query, memory)
         if not len(rows) or query.device.type != "cpu":  # counting would make a device wait
             return self._attend(query, Memory(*pick(memory, rows)))
-        return self._together(query, memory, rows)
+        return self._attend_side_by_side(query, memory, rows)
 
     def _attend(self, query: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
         scores = self.score(query, memory.keys)
@@ -143,7 +143,7 @@ class Attention(nn.Module):
         weights = scores.masked_fill(~mask, -1e30).softmax(-1) * mask
         return torch.bmm(weights.to(memory.values.dtype), memory.values), weights
 
-    def _together(self, query: Tensor, memory: Memory, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def _attend_side_by_side(self, query: Tensor, memory: Memory, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Queries that share a row stand side by side like steps, so that their row is not copied."""
         used, group, counts = torch.unique(rows, return_inverse=True, return_counts=True)
         # Often a copy would cost more than looks that nobody asked for.
@@ -154,7 +154,7 @@ class Attention(nn.Module):
         (_, steps, size), lines, most = query.shape, len(memory.mask), int(counts.max())
         if lines * most > 4 * len(rows):  # mostly gaps
             return self._attend(query, Memory(*pick(memory, group)))
-        place = group * most + _slots(group)
+        place = group * most + _count_before(group)
         spread = query.new_zeros(lines * most, steps, size).index_copy(0, place, query)
         sides = self._attend(spread.view(lines, most * steps, size), memory)
         context, weights = (
@@ -163,7 +163,7 @@ class Attention(nn.Module):
         return context, weights
 
 
-def _slots(group: Tensor) -> Tensor:
+def _count_before(group: Tensor) -> Tensor:
     """How many of the same group stand before each."""
     order = group.argsort(stable=True)
     ordered, slot = group[order], torch.empty_like(order)

@@ -24,7 +24,7 @@ def to_torch(layer: Layer) -> dict[str, Tensor]:
     """The state dict of the ``torch.nn`` module (``batch_first`` or not) that computes the same."""
     weights = {}
     cells = list(_cells(layer))
-    _one_module([cell for _, cell in cells])
+    _require_one_module([cell for _, cell in cells])
     for suffix, cell in cells:
         W, U, *rest = torch_weights(cell)
         names = ["bias_ih", "bias_hh"] if len(rest) > 1 else []
@@ -78,17 +78,17 @@ def _cells(layer: Layer) -> Iterator[tuple[str, FormulaCell]]:
     """Each cell with torch's suffix: ``l0``, ``l0_reverse``, …"""
     for k, level in enumerate([layer] if isinstance(layer, BiRNN) else layer.stack):
         if isinstance(level, BiRNN) and level.merge is concat:
-            yield f"l{k}", _convertible(level.forward_rnn.cell)
-            yield f"l{k}_reverse", _convertible(level.backward_rnn.cell)
+            yield f"l{k}", _require_formula(level.forward_rnn.cell)
+            yield f"l{k}_reverse", _require_formula(level.backward_rnn.cell)
         elif isinstance(level, RNN) and not level.reverse:
-            yield f"l{k}", _convertible(level.cell)
+            yield f"l{k}", _require_formula(level.cell)
         else:
             raise ModelError(
                 "torch.nn reads forwards, or both ways with concatenated outputs, and nothing else"
             )
 
 
-def _one_module(cells: list[FormulaCell]) -> None:
+def _require_one_module(cells: list[FormulaCell]) -> None:
     """A module of torch.nn has one formula, one width, and biases everywhere or nowhere."""
     first = cells[0]
     for cell in cells:
@@ -101,7 +101,7 @@ def _one_module(cells: list[FormulaCell]) -> None:
             raise ModelError("a module of torch.nn has biases in all its gates or in none")
 
 
-def _convertible(cell: Cell[Any]) -> FormulaCell:
+def _require_formula(cell: Cell[Any]) -> FormulaCell:
     if not isinstance(cell, FormulaCell):
         raise ModelError(f"torch.nn has no {type(cell).__name__}")
     if match(cell.formula) is None or cell.heads > 1:

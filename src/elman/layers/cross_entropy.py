@@ -43,10 +43,12 @@ def linear_cross_entropy(
     ``weights`` (N), such as a mask, say how much each counts; ``smoothing`` takes that share of probability
     from the target for all tokens alike. A product in halves (autocast) is summed in float32.
     """
-    if torch.is_grad_enabled() and by_rows(h, W):
-        from elman.layers.cross_entropy_cuda import row_cross_entropy
+    if torch.is_grad_enabled() and use_triton_kernel(h, W):
+        from elman.layers.cross_entropy_cuda import mixture_row_cross_entropy
 
-        return row_cross_entropy(h.to(compute_dtype(h)), W, b, targets, weights, smoothing)
+        v, alone = h.to(compute_dtype(h))[:, None], h.new_zeros(len(h), 1, dtype=torch.float32)
+        bias = W.new_zeros(len(W)) if b is None else b
+        return mixture_row_cross_entropy(v, alone, W, bias, targets, weights, smoothing)
     return weighted_mean(linear_nll(h, W, b, targets, smoothing=smoothing), weights)
 
 
@@ -65,7 +67,7 @@ def linear_nll(
         return nn.functional.cross_entropy(z, targets, reduction="none", label_smoothing=smoothing)
     most = _LOGITS.get(h.device.type, _MORE_LOGITS)
     columns = chunk or max(64, most // max(1, len(h)) // 64 * 64)
-    nll: Tensor = _LinearNats.apply(  # type: ignore[no-untyped-call]
+    nll: Tensor = _LinearNLL.apply(  # type: ignore[no-untyped-call]
         h.to(compute_dtype(h)), W, b, targets, smoothing, columns
     )
     return nll
@@ -79,8 +81,8 @@ def weighted_mean(nats: Float[Tensor, "*N"], weights: Tensor | None = None) -> F
     return (nats * weights).sum() / weights.sum()
 
 
-def by_rows(h: Tensor, W: Tensor) -> bool:
-    """Does `linear_cross_entropy` make its gradients on the way forward?
+def use_triton_kernel(h: Tensor, W: Tensor) -> bool:
+    """Is `linear_cross_entropy` computed by the Triton kernel, with its gradients made in the forward pass?
 
     Triton comes with PyTorch wherever PyTorch was built for a GPU under Linux, and only there.
     """
@@ -88,7 +90,7 @@ def by_rows(h: Tensor, W: Tensor) -> bool:
     return large and find_spec("triton") is not None
 
 
-class _LinearNats(torch.autograd.Function):
+class _LinearNLL(torch.autograd.Function):
     """Products in the precision of h; everything summed in float32 or better."""
 
     @staticmethod

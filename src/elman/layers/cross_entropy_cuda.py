@@ -22,20 +22,6 @@ _LOGITS = 3 * 2**27  # at a time: 768 MiB in halves
 _ALIGNED = 64  # products are faster where the vocabulary is a multiple of this
 
 
-def row_cross_entropy(
-    h: Float[Tensor, "N D"],
-    W: Float[Tensor, "V D"],
-    b: Float[Tensor, " V"] | None,
-    targets: Int[Tensor, " N"],
-    weights: Tensor | None,
-    smoothing: float,
-) -> Float[Tensor, ""]:
-    """What `elman.layers.cross_entropy.linear_cross_entropy` says, with gradients."""
-    bias = W.new_zeros(len(W)) if b is None else b
-    alone = h.new_zeros(len(h), 1, dtype=torch.float32)
-    return mixture_row_cross_entropy(h[:, None], alone, W, bias, targets, weights, smoothing)
-
-
 def mixture_row_cross_entropy(
     v: Float[Tensor, "N K E"],
     log_shares: Float[Tensor, "N K"],
@@ -119,21 +105,9 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _row(  # type: ignore[no-untyped-def]
-    logits,
-    bias,
-    log_shares,
-    target,
-    weight,
-    scale,
-    nats,
-    shares,
-    V,
-    width,
-    smoothing,
-    count: tl.constexpr,
-    places: tl.constexpr,
-    block: tl.constexpr,
-):
+    logits, bias, log_shares, target, weight, scale, nats, shares, V, width, smoothing,
+    count: tl.constexpr, places: tl.constexpr, block: tl.constexpr,
+):  # fmt: skip
     """Logits of a token's softmaxes to w / scale r (p - target), in place; columns from V to width become zero.
 
     Numbers that each softmax has one of stand in vectors of ``places``, of which ``count`` are used.

@@ -79,13 +79,11 @@ class RecurrentEncoder(nn.Module):
     def forward(self, xs: Float[Tensor, "B S D"], mask: Bool[Tensor, "B S"]) -> EncoderOutput:
         ys, final = self.layers(xs, mask)
         stack = self.layers.stack
-        inner = [_inner_state(layer, state) for layer, state in zip(stack, final, strict=True)]
-        return EncoderOutput(ys, mask, stack[-1].select_end(ys, mask), tuple(inner))
-
-
-def _inner_state(layer: RNN | BiRNN, state: Any) -> Any:
-    """The state of the layer's own cell, without what a residual connection remembers beside it."""
-    return state.inner if isinstance(layer, RNN) and isinstance(layer.cell, Residual) else state
+        inner = tuple(  # without what a residual connection remembers beside the state of a cell
+            state.inner if isinstance(layer, RNN) and isinstance(layer.cell, Residual) else state
+            for layer, state in zip(stack, final, strict=True)
+        )
+        return EncoderOutput(ys, mask, stack[-1].select_end(ys, mask), inner)
 
 
 class StatelessEncoder(nn.Module):

@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn.functional import dropout
 
 from elman.errors import ModelError
-from elman.layers.cross_entropy import by_rows, linear_nll
+from elman.layers.cross_entropy import linear_nll, use_triton_kernel
 from elman.layers.embedding import Embedding
 from elman.layers.softmax import Output, Softmax
 from elman.scan.execution import compute_dtype
@@ -48,7 +48,7 @@ class Mixture(Output):
     def loss(
         self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"], weights: Tensor | None = None
     ) -> Float[Tensor, ""]:
-        if not (torch.is_grad_enabled() and by_rows(h, self.softmax.W)):
+        if not (torch.is_grad_enabled() and use_triton_kernel(h, self.softmax.W)):
             return super().loss(h, targets, weights)
         from elman.layers.cross_entropy_cuda import mixture_row_cross_entropy
 

@@ -40,10 +40,8 @@ class PackedLinear:
 
 def worthwhile(W: Tensor) -> bool:
     """Where oneDNN was seen to be ahead: on processors with AVX-512, in the precisions they compute in."""
-    wide = torch.backends.cpu.get_cpu_capability() == "AVX512"
-    if W.device.type != "cpu" or not wide or W.dtype not in (torch.float32, torch.bfloat16):
-        return False
-    return unsupported_reason(W.dtype) is None
+    wide = W.device.type == "cpu" and torch.backends.cpu.get_cpu_capability() == "AVX512"
+    return wide and W.dtype in (torch.float32, torch.bfloat16) and unsupported_reason(W.dtype) is None
 
 
 @cache

@@ -8,7 +8,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from operator import add, mul
 from typing import Any, cast
 
@@ -16,7 +15,7 @@ import torch
 from torch import nn
 
 from elman.cells import Cell, Stacked
-from elman.cells.stacked import NO_RESIDUAL
+from elman.cells.stacked import check_stack, find_residuals
 from elman.errors import ModelError
 from elman.scan import execute
 from elman.scan.execution import Execution
@@ -84,8 +83,7 @@ class RNN(RecurrentLayer):
     def last_output(
         self, xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"] | None = None, state: Any = None
     ) -> Float[Tensor, "B H"]:
-        ys, _ = self(xs, mask, state)
-        return self.select_end(ys, mask)
+        return self.select_end(self(xs, mask, state)[0], mask)
 
     def select_end(self, ys: Tensor, mask: Tensor | None) -> Tensor:
         """Of its outputs the one that was computed last."""
@@ -144,21 +142,11 @@ class StackedRNN(RecurrentLayer):
 
     def __init__(self, layers: Sequence[RNN | BiRNN], *, residual: bool = False) -> None:
         super().__init__()
-        if not layers:
-            raise ModelError("at least one layer is needed")
-        for below, above in pairwise(layers):
-            if above.input_size != below.output_size:
-                raise ModelError(
-                    f"a layer that reads {above.input_size} features cannot stand on one "
-                    f"that writes {below.output_size}"
-                )
+        check_stack("layer", layers)
         self.layers = nn.ModuleList(layers)
         self.input_size, self.output_size = layers[0].input_size, layers[-1].output_size
-        self.adds = [
-            residual and k > 0 and layer.input_size == layer.output_size for k, layer in enumerate(layers)
-        ]
-        if residual and not any(self.adds):
-            raise ModelError(NO_RESIDUAL)
+        found = find_residuals(layers) if residual else []
+        self.adds = [k in found for k in range(len(layers))]
 
     @property
     def stack(self) -> list[RNN | BiRNN]:

@@ -81,8 +81,9 @@ def _scores(right: Counter[str], golds: Counter[str], guesses: Counter[str]) -> 
 
 
 def _score(right: int, gold: int, guessed: int) -> LabelScore:
-    f1 = _percent(2 * right, gold + guessed)
-    return LabelScore(_percent(right, guessed), _percent(right, gold), f1, support=gold)
+    shares = ((right, guessed), (right, gold), (2 * right, gold + guessed))
+    precision, recall, f1 = (100.0 * part / whole if whole else 0.0 for part, whole in shares)
+    return LabelScore(precision, recall, f1, support=gold)
 
 
 def _pairs(gold: Sequence[T], guess: Sequence[T], what: str = "labels") -> list[tuple[T, T]]:
@@ -91,7 +92,3 @@ def _pairs(gold: Sequence[T], guess: Sequence[T], what: str = "labels") -> list[
     if not gold:
         raise DataError("there are no examples to score")
     return list(zip(gold, guess, strict=True))
-
-
-def _percent(part: int, whole: int) -> float:
-    return 100.0 * part / whole if whole else 0.0

@@ -39,26 +39,26 @@ class AuxiliaryNetwork(nn.Module):
         return self._call(self.get_buffer("weights").clone(), *inputs)
 
     def train_step(
-        self, loss: Callable[[Callable[..., Any]], Tensor], open_: Float[Tensor, ""] | None = None
+        self, loss: Callable[[Callable[..., Any]], Tensor], gate: Float[Tensor, ""] | None = None
     ) -> Float[Tensor, ""]:
-        """One step towards a small ``loss(call)``; where the gate ``open_`` is 0, none."""
+        """One step towards a small ``loss(call)``; where ``gate`` is 0, none."""
         with torch.enable_grad():
             weights = self.get_buffer("weights").detach().requires_grad_()
             value = loss(lambda *inputs: self._call(weights, *inputs))
             (gradient,) = torch.autograd.grad(value, weights)
-        self._step(mean_over_processes(gradient), torch.ones_like(value) if open_ is None else open_)
+        self._step(mean_over_processes(gradient), torch.ones_like(value) if gate is None else gate)
         return value.detach()
 
     @torch.no_grad()
-    def _step(self, gradient: Tensor, open_: Tensor) -> None:
+    def _step(self, gradient: Tensor, gate: Tensor) -> None:
         names = ("weights", "first", "second", "count")
         weights, first, second, count = (self.get_buffer(name) for name in names)
-        count += open_
-        first.lerp_(gradient, (1 - _DECAY) * open_)
-        second.lerp_(gradient.square(), (1 - _SQUARE) * open_)
+        count += gate
+        first.lerp_(gradient, (1 - _DECAY) * gate)
+        second.lerp_(gradient.square(), (1 - _SQUARE) * gate)
         mean = first / (1 - _DECAY ** count.clamp(min=1))
         spread = (second / (1 - _SQUARE ** count.clamp(min=1))).sqrt()
-        weights -= open_ * self.lr * mean / (spread + _LEAST)
+        weights -= gate * self.lr * mean / (spread + _LEAST)
 
     def _call(self, weights: Tensor, *inputs: Any) -> Any:
         sizes = [shape.numel() for shape in self.shapes.values()]

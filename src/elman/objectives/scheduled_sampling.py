@@ -66,7 +66,7 @@ class ScheduledSamplingLoss(Objective):
             return model.likelihood(batch)  # the same, all steps at once
         gold, begun = model.targets(batch), model.begin(batch)
         step, state = soft_feedback(begun) if self.feedback is None else (begun.step, begun.state)
-        other: Policy = FeedMixture() if self.feedback is None else self.feedback(gold.tokens)
+        other: Policy = feed_mixture if self.feedback is None else self.feedback(gold.tokens)
         policy = ScheduledSampling(gold.tokens, p, other, default_generator(gold.tokens.device))
         ends = AtLengths(gold.mask.sum(1))
         turns = unroll(step, state, policy, start=begun.start, stop=ends, limit=gold.tokens.shape[1])
@@ -74,11 +74,9 @@ class ScheduledSamplingLoss(Objective):
         return model.criterion(logits, gold)
 
 
-class FeedMixture:
+def feed_mixture(position: int, logits: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
     """Always the mark that stands for the mixture."""
-
-    def __call__(self, position: int, logits: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
-        return torch.full_like(logits[:, 0], _MIXTURE, dtype=torch.long)
+    return torch.full_like(logits[:, 0], _MIXTURE, dtype=torch.long)
 
 
 def soft_feedback(begun: DecoderStart) -> tuple[Step[State], State]:

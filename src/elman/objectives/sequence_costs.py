@@ -52,7 +52,11 @@ def pairwise_cost(function: Callable[[Tokens, Tokens], float]) -> Cost:
     return cost
 
 
-exact_cost = pairwise_cost(lambda output, reference: list(output) != list(reference))  # 0 where equal, else 1
+def exact_cost(outputs: Outputs, references: Sequence[Tokens]) -> list[list[float]]:
+    """0 where output and reference are equal, else 1."""
+    return pairwise_cost(lambda output, one: list(output) != list(one))(outputs, references)
+
+
 CostName = Literal["bleu", "edits", "exact"]
 COSTS: dict[CostName, Cost] = {"bleu": bleu_cost, "edits": edit_cost, "exact": exact_cost}
 """Costs by the names of configurations."""

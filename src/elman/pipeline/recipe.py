@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, make_dataclass, replace
 from functools import cache, partial, reduce
 from operator import or_
 from pathlib import Path
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
-from elman import config
+from torch import nn
+
+from elman import config, objectives
 from elman.errors import ConfigError
-from elman.objectives import objective_config as objectives
 from elman.tasks.base import Task
 from elman.tasks.registry import TASKS
 from elman.training.training_config import TrainingConfig
@@ -58,16 +59,15 @@ def recipe_class(task: str) -> type[Recipe]:
 
 def read(path: str | Path, overrides: Iterable[str] = ()) -> Recipe:
     """The recipe in a TOML file, with ``a.b=c`` overrides applied."""
-    return cast(Recipe, config.read_toml(_any_recipe(), path, overrides))
+    return config.read_toml(build, path, overrides)
 
 
 def build(data: Mapping[str, object]) -> Recipe:
     """A recipe from plain data."""
-    return cast(Recipe, config.build_config(_any_recipe(), data))
-
-
-def _any_recipe() -> Any:
-    return reduce(or_, map(recipe_class, TASKS))
+    task = data.get("task")
+    known = isinstance(task, str) and task in TASKS  # to load the other tasks takes time
+    kind: Any = recipe_class(task) if known else reduce(or_, map(recipe_class, TASKS))
+    return cast(Recipe, config.build_config(kind, data))
 
 
 def expand_paths(recipe: Recipe) -> Recipe:
@@ -85,3 +85,21 @@ def _expand(path: Any) -> Any:
     if unset:
         raise ConfigError(f"{path} begins with ${unset[1]}, which is not set: export {unset[1]}=FOLDER")
     return expanded
+
+
+class TrainTarget(NamedTuple):
+    """What ``fit`` trains and what it minimises; ``metrics`` are told beside the scores of an evaluation."""
+
+    net: nn.Module
+    loss: Any  # (batch, progress) -> loss, or one that carries a state
+    metrics: Callable[[], dict[str, float]]
+
+
+def train_target(recipe: Recipe, task: Task) -> TrainTarget:
+    """The target of a recipe. An objective is trained beside the net: checkpoints hold what it learns."""
+    if recipe.objective is None or recipe.objective.kind == "likelihood":
+        return TrainTarget(task.net, task.training_loss, dict)
+    model = task.sequence_model()
+    objective = recipe.objective.build(model).to(task.device)
+    both = nn.ModuleDict({"net": task.net, "objective": objective})
+    return TrainTarget(both, model.training_loss(objective), objective.metrics)

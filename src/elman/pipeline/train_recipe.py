@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,8 +19,7 @@ from elman.config import apply_override, to_plain
 from elman.errors import ConfigError, ModelError
 from elman.model_files import CONFIG, TASK_FILES
 from elman.pipeline.model_card import write_model_card
-from elman.pipeline.recipe import Recipe, build, expand_paths, read
-from elman.pipeline.train_target import train_target
+from elman.pipeline.recipe import Recipe, build, expand_paths, read, train_target
 from elman.tasks.base import Task
 from elman.tasks.results import ModelRecord
 from elman.training.distributed import is_main_process, local_device, was_restarted
@@ -52,12 +52,7 @@ def train(
     if out is None:
         with TemporaryDirectory() as folder:
             return train(recipe, folder, set=set, device=device, init=init)
-    if isinstance(recipe, dict):
-        for text in set:
-            recipe = apply_override(recipe, text)
-        chosen = build(recipe)
-    else:
-        chosen = read(Path(recipe), set)
+    chosen = build(reduce(apply_override, set, recipe)) if isinstance(recipe, dict) else read(Path(recipe), set)
     start = None if init is None else Path(init)
     in_use = device == "cuda" or torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
     gpus = [*range(torch.cuda.device_count())] if in_use else []

@@ -16,11 +16,10 @@ import torch
 from elman.cells import Cell, Formulaic, Stacked
 from elman.errors import ModelError
 from elman.scan.execution import Execution, Executor, autocast_dtype
-from elman.scan.executors import EXECUTORS, require_known
+from elman.scan.executors import EXECUTORS, Scanner, require_known
 from elman.scan.explanation import Choice, Explanation, explain
-from elman.scan.scanner import Scanner
 from elman.shapes import Bool, Float, Tensor
-from elman.state import S, State, leaves
+from elman.state import S, leaves
 
 __all__ = ["EXECUTORS", "Choice", "Executor", "Explanation", "check", "execute", "explain", "scan"]
 
@@ -75,17 +74,9 @@ def check(cell: Cell[Any], xs: Tensor, mask: Tensor | None, state: Any) -> None:
         raise ModelError(f"mask must be {tuple(xs.shape[:2])} like xs, got {tuple(mask.shape)}")
     if state is None:
         return
-    expected = cell.initial(xs)
-    if _shapes(state) != _shapes(expected):
-        raise ModelError(f"the initial state must be {_parts(expected)}, got {_parts(state)}")
-
-
-def _shapes(state: Any) -> Any:
-    if isinstance(state, Tensor):
-        return state.shape
-    names = state.names if isinstance(state, State) else None
-    return names, [_shapes(part) for part in state]
-
-
-def _parts(state: Any) -> str:
-    return ", ".join(f"{path or 'state'} {tuple(t.shape)}" for path, t in leaves(state))
+    expected, given = ([(path, tuple(t.shape)) for path, t in leaves(s)] for s in (cell.initial(xs), state))
+    if given != expected:
+        wants, got = (
+            ", ".join(f"{path or 'state'} {shape}" for path, shape in parts) for parts in (expected, given)
+        )
+        raise ModelError(f"the initial state must be {wants}, got {got}")

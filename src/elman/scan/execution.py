@@ -37,20 +37,16 @@ class Execution:
         return None if self.lengths is None else self.lengths.mask
 
     @property
-    def padded(self) -> bool:
+    def has_padding(self) -> bool:
         """Is any token masked? On a GPU the first to ask waits for it."""
         return self.lengths is not None and not self.lengths.full
 
     def packing(self, xs: Float[Tensor, "B T D"]) -> Packing:
         """Where the tokens of the batch lie without their padding."""
-        if self.lengths is not None and self.padded:
+        if self.lengths is not None and self.has_padding:
             return self.lengths.packing(self.reverse)
         rows, steps = xs.shape[:2]
         return Packing(rows, steps, [rows] * steps, None, None, self.reverse)
-
-    def dtype(self, weight: Tensor) -> torch.dtype:
-        """The precision in which a cell with such weights computes."""
-        return self.autocast or weight.dtype
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ import torch
 
 from elman.cells import Cell, Formulaic
 from elman.scan.execution import Execution, Executor
-from elman.scan.executors import rank_executors, require_known
-from elman.scan.scanner import Scanner
+from elman.scan.executors import Scanner, rank_executors, require_known
 from elman.shapes import Bool, Float, Tensor
 
 
@@ -53,15 +52,11 @@ def explain(
     def note(executor: Executor, cell: Cell[Any], xs: Tensor, state: Any) -> tuple[Tensor, Any]:
         ranked = [] if execution.executor != "auto" else rank_executors(cell, execution)
         reasons = {one.name: reason for one, reason in ranked if reason is not None}
-        choices.append(Choice(_describe(cell), executor.name, reasons))
+        name = cell.formula.name if isinstance(cell, Formulaic) else type(cell).__name__
+        choices.append(Choice(f"{name} {cell.input_size} -> {cell.output_size}", executor.name, reasons))
         return xs.new_zeros(*xs.shape[:2], cell.output_size), state
 
     with torch.random.fork_rng():  # masks are drawn as for a run, and no later draw may notice
         drawn = cell.sample_masks(xs)
     Scanner(execution, note)(drawn, xs, drawn.initial(xs))
     return Explanation(tuple(choices))
-
-
-def _describe(cell: Cell[Any]) -> str:
-    name = cell.formula.name if isinstance(cell, Formulaic) else type(cell).__name__
-    return f"{name} {cell.input_size} -> {cell.output_size}"

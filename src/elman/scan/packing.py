@@ -11,7 +11,7 @@ from functools import cached_property
 import torch
 
 from elman.shapes import Bool, Float, Int, Tensor
-from elman.state import S, map_state
+from elman.state import S, pick
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,10 @@ class Packing:
 
     def sort(self, state: S) -> S:
         """The rows of a state in packed order."""
-        if self.order is None:
-            return state
-        order = self.order
-        return map_state(lambda t: t.index_select(0, order), state)
+        return state if self.order is None else pick(state, self.order)
 
     def unsort(self, state: S) -> S:
-        if self.order is None:
-            return state
-        back = torch.argsort(self.order)
-        return map_state(lambda t: t.index_select(0, back), state)
+        return state if self.order is None else pick(state, torch.argsort(self.order))
 
     def previous(self, device: torch.device) -> Tensor:
         """For each token, the row of the step before it in a buffer that begins with s_0 (all B rows)."""
@@ -81,6 +75,7 @@ class Lengths:
 
     def __init__(self, mask: Bool[Tensor, "B T"]) -> None:
         self.mask = mask
+        self._packings: dict[bool, Packing] = {}
 
     @cached_property
     def full(self) -> bool:
@@ -88,26 +83,20 @@ class Lengths:
         return bool(self.mask.all())
 
     def packing(self, reverse: bool) -> Packing:
-        return self._backward if reverse else self._forward
+        if reverse not in self._packings:
+            self._packings[reverse] = self._pack(reverse)
+        return self._packings[reverse]
 
     @cached_property
-    def _forward(self) -> Packing:
-        return self._packing(reverse=False)
-
-    @cached_property
-    def _backward(self) -> Packing:
-        return self._packing(reverse=True)
-
-    @cached_property
-    def _sorted(self) -> tuple[Tensor, Tensor, list[int]]:
+    def _row_order(self) -> tuple[Tensor, Tensor, list[int]]:
         """The length of each row, the rows by falling length, and how many take part in each step."""
         lengths = self.mask.sum(1)
         order = torch.argsort(lengths, descending=True, stable=True)
         counts = torch.bincount(lengths.cpu(), minlength=1)
         return lengths, order, counts.flip(0).cumsum(0).flip(0)[1:].tolist()
 
-    def _packing(self, *, reverse: bool) -> Packing:
-        lengths, order, sizes = self._sorted
+    def _pack(self, reverse: bool) -> Packing:
+        lengths, order, sizes = self._row_order
         rows, steps = self.mask.shape
         # Rank of each real token within its row: its step.
         ranks = self.mask.long().cumsum(1) - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from elman.errors import ConfigError, check_option
 from elman.text.tokenizer import Tokenizer, build_tokenizer
@@ -21,7 +21,7 @@ class DataConfig:
     encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
-        share("holdout", self.holdout)
+        check_shares(self, "holdout")
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ExamplesConfig(DataConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_option("batch_tokens", self.batch_tokens, self.batch_tokens >= 0, "at least 0")
+        check_least(0, self, "batch_tokens")
 
 
 @dataclass(frozen=True)
@@ -46,24 +46,28 @@ class TokenizerConfig:
     size: int = 0  # the most entries; 0: no limit (subwords: 8,000)
 
     def __post_init__(self) -> None:
-        positive("min_count", self.min_count)
-        check_option("size", self.size, self.size >= 0, "at least 0")
+        check_least(1, self, "min_count")
+        check_least(0, self, "size")
 
     def learn(self, texts: Iterable[str]) -> Tokenizer:
         """The tokenizer that knows the tokens of these texts."""
         return build_tokenizer(texts, **asdict(self) | {"size": self.size or None})
 
 
-def share(name: str, value: float) -> None:
-    """Refuse what is no probability below 1."""
-    check_option(name, value, 0 <= value < 1, "at least 0 and below 1")
+def check_shares(config: Any, *names: str) -> None:
+    """Refuse options that are no probability below 1; None is another option's."""
+    for name in names:
+        value = getattr(config, name)
+        check_option(name, value, value is None or 0 <= value < 1, "at least 0 and below 1")
 
 
-def positive(name: str, value: int) -> None:
-    check_option(name, value, value >= 1, "at least 1")
+def check_least(least: int, config: Any, *names: str) -> None:
+    """Refuse options below ``least``."""
+    for name in names:
+        check_option(name, getattr(config, name), getattr(config, name) >= least, f"at least {least}")
 
 
-def require_layers(residual: bool, layers: int) -> None:
+def check_residual(config: Any) -> None:
     """Refuse residual connections where there is no layer above the first."""
-    if residual and layers < 2:
+    if config.residual and config.layers < 2:
         raise ConfigError("residual is true, but layers is 1; only layers above the first are residual")

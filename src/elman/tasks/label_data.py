@@ -37,22 +37,27 @@ class LabeledExample(Protocol):
 
 
 E = TypeVar("E", bound=LabeledExample)
-NumberedRows = Iterator[tuple[int, tuple[str, ...]]]
 
 
-def read_labeled_rows(data: Any, paths: tuple[str, ...], columns: tuple[str, ...]) -> NumberedRows:
-    """Numbered rows of a table, or of one file for each column; ``data`` says what these are called."""
+def read_labeled(
+    make: Callable[..., E], data: Any, paths: tuple[str, ...], columns: tuple[str, ...], *, train: bool
+) -> Iterator[E]:
+    """The examples of a table, or of one file for each column; ``data`` says what these are called."""
     if len(paths) == len(columns):
-        return read_parallel(paths, encoding=data.encoding)
+        return build_examples(make, data, read_parallel(paths, encoding=data.encoding), paths[0])
     if len(paths) != 1:
         files = f"{len(columns)} files ({', '.join(columns)})"
         raise ConfigError(f"examples are in one table, or in {files}, not in {len(paths)}")
     chosen = tuple(getattr(data, column) for column in columns)
-    named = chosen != columns
-    return read_rows(paths[0], chosen, format=data.format or None, encoding=data.encoding, header=named)
+    format, header = data.format or None, chosen != columns
+    rows = read_rows(paths[0], chosen, format=format, encoding=data.encoding, header=header)
+    examples = build_examples(make, data, rows, paths[0])
+    return _warn_of_header(examples, columns) if train else examples
 
 
-def build_examples(make: Callable[..., E], data: LabelDataConfig, rows: NumberedRows, file: str) -> Iterator[E]:
+def build_examples(
+    make: Callable[..., E], data: LabelDataConfig, rows: Iterable[tuple[int, Sequence[str]]], file: str
+) -> Iterator[E]:
     """Examples of numbered rows that end with a label, which is shortened, renamed or left out."""
     for number, (*texts, label) in rows:
         if data.label_until:
@@ -61,7 +66,7 @@ def build_examples(make: Callable[..., E], data: LabelDataConfig, rows: Numbered
             yield make(*texts, data.labels.get(label, label), f"{file}:{number}")
 
 
-def warn_of_header(found: Iterable[E], columns: Sequence[str]) -> Iterator[E]:
+def _warn_of_header(found: Iterable[E], columns: Sequence[str]) -> Iterator[E]:
     """The examples; warns where the first line looks like the names of its columns: they are no example."""
     examples = list(found)
     counts = Counter(e.label for e in examples)
@@ -72,7 +77,7 @@ def warn_of_header(found: Iterable[E], columns: Sequence[str]) -> Iterator[E]:
         warnings.warn(
             f"{first.where}: no other line has the label {first.label!r}; if this line names the columns, "
             f"say which: {', '.join(others)} and {last}",
-            stacklevel=4,
+            stacklevel=5,
         )
     return iter(examples)
 

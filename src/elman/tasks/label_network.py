@@ -8,13 +8,9 @@ from typing import ClassVar, Literal
 
 from torch import nn
 
-from elman.cells import get_cell, with_zoneout
-from elman.errors import check_option
-from elman.layers.encoder import build_stacked_rnn
-from elman.layers.rnn import RNN, StackedRNN
 from elman.layers.word_layer import WordBatch, WordLayer
 from elman.shapes import Bool, Float, Tensor
-from elman.tasks.config import positive, require_layers, share
+from elman.tasks.config import check_least, check_shares
 from elman.tasks.word_batch import WordFeaturesConfig
 
 
@@ -22,32 +18,22 @@ from elman.tasks.word_batch import WordFeaturesConfig
 class LabelConfig(WordFeaturesConfig):
     """The network: embed, encode, pool, decide."""
 
-    cell: str = "lstm"
-    hidden: int = 128  # units of each direction
-    layers: int = 1
-    bidirectional: bool = True
     pool: Literal["last", "ends", "mean", "max", "mean+max", "attention"] = "max"
     mlp: int = 0  # units of a layer before the decision; 0: none
-    dropout: float = 0.4
-    zoneout: float = 0.0  # share of the units that keep their state at a step
-    residual: bool = False  # layers above the first add to what they read
     label_smoothing: float = 0.0  # share of the probability that is spread over all labels
     class_weights: bool = False  # rare labels count as much as frequent ones
     adversarial: float = 0.0  # trained on the worst words, too, within so large a step of these
 
     changeable: ClassVar[frozenset[str]] = WordFeaturesConfig.changeable | {
-        *("dropout", "zoneout", "label_smoothing", "class_weights", "adversarial")
+        "label_smoothing",
+        "class_weights",
+        "adversarial",
     }
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        get_cell(self.cell)
-        for name in ("hidden", "layers"):
-            positive(name, getattr(self, name))
-        for name in ("dropout", "zoneout", "label_smoothing"):
-            share(name, getattr(self, name))
-        require_layers(self.residual, self.layers)
-        check_option("adversarial", self.adversarial, self.adversarial >= 0, "at least 0")
+        check_shares(self, "label_smoothing")
+        check_least(0, self, "adversarial")
 
 
 class LabelNetwork(nn.Module):
@@ -61,18 +47,6 @@ class LabelNetwork(nn.Module):
     @abstractmethod
     def logits(self, xs: Float[Tensor, "N T D"], mask: Bool[Tensor, "N T"]) -> Float[Tensor, "B Y"]:
         """Logits from what is known of each word; N is B for each text that an example has."""
-
-
-def build_encoder(config: LabelConfig, size: int, dropout: float) -> RNN | StackedRNN:
-    """The recurrent layers of a configuration, over ``size`` features."""
-    return build_stacked_rnn(
-        with_zoneout(get_cell(config.cell), config.zoneout),
-        (size, config.hidden),
-        layers=config.layers,
-        bidirectional=config.bidirectional,
-        dropout=dropout,
-        residual=config.residual,
-    )
 
 
 def build_decision(config: LabelConfig, size: int, labels: int) -> nn.Sequential:

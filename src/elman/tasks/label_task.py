@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
@@ -22,7 +20,7 @@ from elman.tasks.base import PredictOptions, Progress, Task
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.label_data import LabelDataset, LabeledExample
 from elman.tasks.label_network import LabelConfig, LabelNetwork
-from elman.tasks.results import Answer, Report, Table, label_record, label_table
+from elman.tasks.results import Answer, Report, Table, label_table
 from elman.tasks.word_batch import WordForms, WordRow, collate
 from elman.tasks.word_features import WordFeaturizer
 from elman.text.batching import length_sorted_chunks
@@ -55,7 +53,7 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
     def __init__(self, config: C, featurizer: WordFeaturizer, labels: Labels) -> None:
         self.config, self.featurizer, self.labels = config, featurizer, labels
         self.net = self.network(config, featurizer, len(labels.items))
-        self.counts = torch.ones(len(labels.items))  # of each label in training
+        self.rarity = torch.ones(len(labels.items))  # what each label counts with ``class_weights``
 
     @classmethod
     def from_examples(
@@ -64,8 +62,8 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
         labels = _build_labels(examples)
         texts = [text for e in examples for text in e.texts]
         tokenizer = tokens.learn(texts)
-        counts = Counter(token for text in texts for token in tokenizer.split(text))
-        return cls(config, WordFeaturizer.learn(config, tokenizer, counts), labels)
+        words = (token for text in texts for token in tokenizer.split(text))
+        return cls(config, WordFeaturizer.learn(config, tokenizer, words), labels)
 
     @classmethod
     def from_folder(cls: type[M], config: C, folder: Path, weights: Mapping[str, Tensor]) -> M:
@@ -96,8 +94,9 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
 
     def fit_statistics(self, examples: LabelDataset) -> None:
         """Remember how frequent each label is, for ``class_weights``."""
-        counts = np.bincount(examples.labels, minlength=len(self.labels.items))
-        self.counts = torch.from_numpy(counts).float().clamp(min=1)
+        counts = torch.bincount(torch.tensor(examples.labels), minlength=len(self.labels.items))
+        counts = counts.float().clamp(min=1)
+        self.rarity = counts.mean() / counts
 
     def loss(self, batch: LabelDataset, progress: float) -> Tensor:
         """Mean cross-entropy of the labels; ``class_weights`` weighs each label by how rare it is.
@@ -117,15 +116,12 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
 
     def _cross_entropy(self, logits: Tensor, labels: list[int]) -> Tensor:
         gold = torch.tensor(labels, device=logits.device)
-        weight = self._rarity().to(logits) if self.config.class_weights else None
+        weight = self.rarity.to(logits) if self.config.class_weights else None
         return cross_entropy(logits, gold, weight, label_smoothing=self.config.label_smoothing)
 
     def weight(self, batch: LabelDataset) -> float:
         """How much the loss of a batch is the mean of: examples, where ``class_weights`` by their weights."""
-        return self._rarity()[batch.labels].sum().item() if self.config.class_weights else len(batch)
-
-    def _rarity(self) -> Tensor:
-        return self.counts.mean() / self.counts
+        return self.rarity[batch.labels].sum().item() if self.config.class_weights else len(batch)
 
     def _collate(self, rows: Sequence[tuple[WordRow, ...]], forms: WordForms) -> WordBatch:
         """All first texts, below them all second ones."""
@@ -152,9 +148,10 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
         gold, guess = self.predictions(dataset)
         matrix, each = confusion(gold, guess), label_scores(gold, guess)
         counts = zip(matrix.labels, matrix.counts, strict=True)
-        title, header = "confusion (rows: right, columns: guessed)", ["", *matrix.labels]
+        title, header = "confusion (rows: gold, columns: predicted)", ["", *matrix.labels]
         table = Table(title, header, [[name, *map(str, row)] for name, row in counts])
-        record = {"labels": label_record(each), "confusion": asdict(matrix)}
+        labels = {name: asdict(score) for name, score in each.items()}
+        record = {"labels": labels, "confusion": asdict(matrix)}
         return Report(_scores(gold, guess), record, [label_table("", each, "examples"), table])
 
     def predictions(self, examples: LabelDataset) -> tuple[list[str], list[str]]:

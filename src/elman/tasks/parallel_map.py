@@ -27,9 +27,8 @@ def parallel_map(work: Callable[[P], R], parts: Sequence[P]) -> list[R]:
     hands = min(threads, len(parts), _MOST)
     if hands < 2 or not _free.acquire(blocking=False):
         return [work(part) for part in parts]
-    tell, share = torch.set_num_threads, (threads // hands,)
     try:
-        with ThreadPoolExecutor(hands, initializer=tell, initargs=share) as pool:
+        with ThreadPoolExecutor(hands, initializer=torch.set_num_threads, initargs=(threads // hands,)) as pool:
             return list(pool.map(work, parts))
     finally:
         torch.set_num_threads(threads)  # what a thread is told becomes that of all threads to come

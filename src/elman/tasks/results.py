@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from torch import nn
@@ -75,11 +75,6 @@ def label_table(title: str, scores: Mapping[str, LabelScore], unit: str) -> Tabl
     return Table(title, ["label", "precision", "recall", "F1", unit], rows)
 
 
-def label_record(scores: Mapping[str, LabelScore]) -> dict[str, Any]:
-    """The same as JSON can hold it."""
-    return {name: asdict(score) for name, score in scores.items()}
-
-
 class Question(NamedTuple):
     """Why this answer rather than the next best one?"""
 
@@ -89,7 +84,7 @@ class Question(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Surprise:
+class Surprisal:
     """-log p of each token of a text, its end included, in nats."""
 
     tokens: list[str]
@@ -111,7 +106,7 @@ class TextTrace:
     margins: Callable[[], Float[Tensor, " N"]]
     questions: list[Question]
     attention: Float[Tensor, " T"] | None = None  # where a text is summed up by it
-    surprise: Surprise | None = None
+    surprisal: Surprisal | None = None
     alignment: Alignment | None = None
 
 

@@ -43,7 +43,7 @@ class TaskSpec:
         return task
 
     def export(self, name: str) -> Any:
-        """A public name of the task's module, for the ``__getattr__`` of its package."""
+        """A public name of the task's module: the ``__getattr__`` of its package."""
         module = import_module(self.home.split(":")[0])
         if name not in module.__all__:
             raise AttributeError(f"{module.__package__} has no {name!r}")

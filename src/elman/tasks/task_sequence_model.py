@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 from elman.shapes import Tensor
 
 
-class TaskSequenceModel(ABC):
+class TaskSequenceModel:
     """What a task's `elman.decoding.sequence_model.SequenceModel` offers beyond that protocol."""
 
-    @abstractmethod
     def collate(self, examples: Any) -> Any:
         """Some encoded examples as a batch."""
+        return examples
+
+    def words(self, rows: Sequence[Sequence[int]]) -> list[Sequence[Hashable]]:
+        """What costs compare of sequences: their tokens."""
+        return [list(row) for row in rows]
 
     def training_loss(self, objective: Callable[..., Tensor]) -> Any:
         """The objective as ``fit`` wants it."""

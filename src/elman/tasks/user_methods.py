@@ -53,9 +53,6 @@ class TrainOptions(TypedDict, total=False):
     resume: bool
 
 
-_OF_THE_RUN = ("device", "init", "resume")
-
-
 class UserMethods(Generic[Row]):
     """The verbs that all tasks have in common. Those that need the rest of Elman ask its front door for it."""
 
@@ -87,21 +84,17 @@ class UserMethods(Generic[Row]):
         data["train"] = InMemory.hold(examples)
         if valid is not None:
             data["valid"] = InMemory.hold(valid)
-        run: dict[str, Any] = {n: value for n, value in options.items() if n in _OF_THE_RUN}
-        for name, value in options.items():
-            if name not in run:
-                section, key = cls._recipe_key(name).split(".")
-                sections.setdefault(section, {})[key] = value
+        chosen: dict[str, Any] = dict(options)
+        run = {name: chosen.pop(name) for name in ("device", "init", "resume") if name in chosen}
+        for name, value in chosen.items():
+            if (flag := cls.spec.flags.get(f"--{name}")) is None:
+                known = ", ".join(TrainOptions.__annotations__)
+                raise ConfigError(f"unknown option {name!r}; there are {known}")
+            section, key = flag.key.split(".")
+            sections.setdefault(section, {})[key] = value
         model = elman.train({"task": cls.spec.name, **sections}, out, **run)
         assert isinstance(model, cls)
         return model
-
-    @classmethod
-    def _recipe_key(cls, option: str) -> str:
-        flag = cls.spec.flags.get(f"--{option}")
-        if flag is None:
-            raise ConfigError(f"unknown option {option!r}; there are {', '.join(TrainOptions.__annotations__)}")
-        return flag.key
 
     @classmethod
     def load(cls: type[M], folder: StrPath, *, device: str = "cpu") -> M:

@@ -1,4 +1,4 @@
-"""What a network sees of words: the options, the forms of some data, and batches of them."""
+"""Words as networks read them: the options, the forms of some data, batches, and the layers over them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from elman.errors import ConfigError, check_option
+from elman.cells import get_cell, with_zoneout
+from elman.errors import ConfigError
+from elman.layers.encoder import build_stacked_rnn
+from elman.layers.rnn import RNN, StackedRNN
 from elman.layers.word_layer import WordBatch
-from elman.tasks.config import positive, share
+from elman.tasks.config import check_least, check_residual, check_shares
 from elman.text.batching import pad
 
 
 @dataclass(frozen=True)
 class WordFeaturesConfig:
-    """What x_i is made of."""
+    """What x_i is made of, and the recurrent layers that read x_{1:n}."""
 
     embedding: int = 100  # features of a trained embedding
     vectors: str = ""  # a file of pretrained ones, which take its place
@@ -31,16 +34,25 @@ class WordFeaturesConfig:
     casing: bool = False  # lower, UPPER, Title, digits, …
     affixes: int = 0  # prefixes and suffixes of up to so many letters
     word_dropout: float = 0.05
+    cell: str = "lstm"
+    hidden: int = 128  # units of each direction
+    layers: int = 1
+    bidirectional: bool = True
+    dropout: float = 0.4
+    zoneout: float = 0.0  # share of the units that keep their state at a step
+    residual: bool = False  # layers above the first add to what they read
 
-    changeable: ClassVar[frozenset[str]] = frozenset({"word_dropout", "vectors", "vector_words"})
+    changeable: ClassVar[frozenset[str]] = frozenset(
+        {"word_dropout", "vectors", "vector_words", "dropout", "zoneout"}
+    )
     """Options that may change when a trained model is trained on: its weights fit as well."""
 
     def __post_init__(self) -> None:
-        for name in ("embedding", "character_size", "character_hidden"):
-            positive(name, getattr(self, name))
-        for name in ("vector_words", "affixes"):
-            check_option(name, getattr(self, name), getattr(self, name) >= 0, "at least 0")
-        share("word_dropout", self.word_dropout)
+        get_cell(self.cell)
+        check_least(1, self, "embedding", "character_size", "character_hidden", "hidden", "layers")
+        check_least(0, self, "vector_words", "affixes")
+        check_shares(self, "word_dropout", "dropout", "zoneout")
+        check_residual(self)
         if self.keep_embedding and not self.vectors:
             raise ConfigError("keep_embedding is true, but no vectors are given to stand beside")
 
@@ -72,4 +84,16 @@ def collate(rows: Sequence[WordRow], forms: WordForms) -> WordBatch:
         torch.from_numpy(forms.features[places.numpy()]),
         torch.from_numpy(place.reshape(places.shape)),
         torch.from_numpy(characters[:, :longest]),
+    )
+
+
+def build_encoder(config: WordFeaturesConfig, size: int, dropout: float) -> RNN | StackedRNN:
+    """The recurrent layers of a configuration, over ``size`` features."""
+    return build_stacked_rnn(
+        with_zoneout(get_cell(config.cell), config.zoneout),
+        (size, config.hidden),
+        layers=config.layers,
+        bidirectional=config.bidirectional,
+        dropout=dropout,
+        residual=config.residual,
     )

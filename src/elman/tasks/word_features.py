@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -48,11 +49,12 @@ class WordFeaturizer:
     inputs: tuple[InputColumn, ...] = ()  # what else is read of each word
 
     @classmethod
-    def learn(cls, config: WordFeaturesConfig, words: Tokenizer, counts: Mapping[str, int]) -> WordFeaturizer:
-        """What the words of the training data need, given how often each occurs as it is written."""
-        made = cls(words)
+    def learn(cls, config: WordFeaturesConfig, tokenizer: Tokenizer, words: Iterable[str]) -> WordFeaturizer:
+        """What the words of the training data need, given as they are written."""
+        made = cls(tokenizer)
+        counts = Counter(words if config.spells or config.vectors else ())
         if config.spells:
-            if words.level != "word":
+            if tokenizer.level != "word":
                 raise ConfigError("only words are spelled: leave out characters, casing and affixes")
             made.spelling = Spelling.learn(counts, affixes=config.affixes)
         if config.vectors:
@@ -60,7 +62,6 @@ class WordFeaturizer:
         return made
 
     def _read(self, config: WordFeaturesConfig, counts: Mapping[str, int]) -> None:
-        known = len(self.tokenizer.items)
         normalize = self.tokenizer.normalize
         found = read_vectors(
             config.vectors,
@@ -74,7 +75,7 @@ class WordFeaturizer:
         ids = np.array(self.tokenizer.encode_tokens(counts), np.int64)
         np.add.at(occurring, ids, [*counts.values()])
         self.coverage = found.coverage(occurring)
-        trained = torch.arange(len(found.found)) < (0 if config.freeze_vectors else known)
+        trained = torch.arange(len(found.found)) < (0 if config.freeze_vectors else self.known)
         matrix, present = torch.from_numpy(found.matrix), torch.from_numpy(found.found)
         self.vectors = Pretrained(matrix, present, trained)
 
@@ -97,13 +98,15 @@ class WordFeaturizer:
 
     def reuse_vocab(self, folder: Path) -> None:
         """Take the tokenizer that was stored, if it is of the same data."""
-        stored, further = load_tokenizer(folder), self._further()
+        stored, further = load_tokenizer(folder), self.tokenizer.items[self.known :]
         if len(stored.items) + len(further) != len(self.tokenizer.items):
             raise ModelError(f"{folder} was trained on other data: its vocabulary differs")
         self.tokenizer = stored.extend(further)
 
-    def _further(self) -> tuple[str, ...]:
-        return self.tokenizer.items[len(self.tokenizer.items) - self.further :]
+    @property
+    def known(self) -> int:
+        """How many tokens training knows; the ids of ``further`` ones follow."""
+        return len(self.tokenizer.items) - self.further
 
     def save(self, folder: Path) -> None:
         remove_files(folder, TASK_FILES)  # of an earlier model
@@ -111,19 +114,18 @@ class WordFeaturizer:
             stored = [{"column": i.column, "values": i.values.items} for i in self.inputs]
             write_json(folder / INPUTS, stored)
         if self.vectors is not None:
-            write_json(folder / FURTHER, self._further())
-        self.tokenizer.truncate(len(self.tokenizer.items) - self.further).save(folder)
+            write_json(folder / FURTHER, self.tokenizer.items[self.known :])
+        self.tokenizer.truncate(self.known).save(folder)
         if self.spelling:
             self.spelling.save(folder / "spelling.json")
 
     def layer(self, config: WordFeaturesConfig, *, one_hot: bool = False) -> WordLayer:
         """The layer that reads these words."""
-        known = len(self.tokenizer.items) - self.further
         embeddings: list[Embedding | OneHot | PretrainedEmbedding] = []
         if self.vectors is not None:
             embeddings.append(PretrainedEmbedding(self.vectors))
         if self.vectors is None or config.keep_embedding:
-            embeddings.append(OneHot(known) if one_hot else Embedding(known, config.embedding))
+            embeddings.append(OneHot(self.known) if one_hot else Embedding(self.known, config.embedding))
         characters = None
         features = [len(given.values) for given in self.inputs]
         if self.spelling:
@@ -136,8 +138,7 @@ class WordFeaturizer:
 
     def in_training(self, forms: WordForms) -> npt.NDArray[np.bool_]:
         """Which of the forms are in the vocabulary of the training data (N,)."""
-        known = len(self.tokenizer.items) - self.further
-        return np.asarray((forms.ids != UNK) & (forms.ids < known))
+        return np.asarray((forms.ids != UNK) & (forms.ids < self.known))
 
     def display(self, text: str) -> list[str]:
         """The tokens of a text as they are read, for people."""

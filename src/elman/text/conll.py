@@ -51,7 +51,10 @@ def read_blocks(
     source: Source, *, columns: Columns = None, format: str | None = None, encoding: str = "utf-8"
 ) -> Iterator[Sentence]:
     """Sentences whose raw lines together are the whole file; the last may have no words."""
-    reader = _reader(source, columns, format)
+    format = format or ("conllu" if file_extension(source) == ".conllu" else "columns")
+    if format not in FORMATS:
+        raise ConfigError(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")
+    reader = FORMATS[format](display_name(source), columns)
     wide = 1 if columns is None else len(columns)
     raw: list[str] = []
     at: list[int] = []
@@ -59,8 +62,7 @@ def read_blocks(
 
     def sentence(last: int) -> Sentence:
         words, *tags = (tuple(row[place] for row in rows) for place in range(1 + wide))
-        first = last - len(raw) + 1
-        return Sentence(words, tuple(tags), tuple(raw), tuple(at), first, reader.layout)
+        return Sentence(words, tuple(tags), tuple(raw), tuple(at), last - len(raw) + 1, reader.layout)
 
     number = 0
     for number, line in read_raw_lines(source, encoding=encoding):
@@ -96,10 +98,3 @@ def fill_tags(sentence: Sentence, columns: Columns, tags: Sequence[Sequence[str]
         end = lines[at][len(mark + text) :]
         lines[at] = mark + sentence.layout.fill(text, new) + end
     return lines
-
-
-def _reader(source: Source, columns: Columns, format: str | None) -> ColumnFormat | ConlluFormat:
-    format = format or ("conllu" if file_extension(source) == ".conllu" else "columns")
-    if format not in FORMATS:
-        raise ConfigError(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")
-    return FORMATS[format](display_name(source), columns)

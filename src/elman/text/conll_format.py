@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from elman.errors import ConfigError, DataError
-from elman.text.quoting import quote
+from elman.errors import ConfigError, DataError, quote
 
 CONLLU = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
@@ -60,8 +59,7 @@ class ConlluFormat:
     """Ten columns apart by tabs; `#` starts a comment; ranges and empty nodes are no words."""
 
     def __init__(self, name: str, columns: tuple[str, ...] | None) -> None:
-        self.layout = ColumnLayout(len(CONLLU), tabs=True, names=CONLLU)
-        self._name = name
+        self._name, self.layout = name, ColumnLayout(len(CONLLU), tabs=True, names=CONLLU)
         self._places = self.layout.places(columns)
 
     def row(self, number: int, text: str, before: int) -> list[str] | None:
@@ -86,9 +84,8 @@ class ColumnFormat:
     """As many columns as the first row has, apart by tabs where it holds one, else by blanks."""
 
     def __init__(self, name: str, columns: tuple[str, ...] | None) -> None:
+        self._name, self._columns = name, columns
         self.layout = ColumnLayout(0, tabs=False)  # until there is a row
-        self._name = name
-        self._columns = columns
         self._places = self.layout.places(columns)
 
     def row(self, number: int, text: str, before: int) -> list[str] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from elman.text.line_encoder import Ids, id_dtype, make_encoder
 from elman.text.tokenizer import Tokenizer
 
 _FORMAT = 1
-_BLOCK = 2**20  # characters encoded at a time
+BLOCK = 2**20  # characters encoded at a time
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,13 @@ class CorpusCache:
         return counts if whole and same else None
 
     def _write(self) -> Iterator[EncodingProgress]:
-        made_of, total = self._origin(), self._total()
+        packed = any(os.fspath(source).lower().endswith((".gz", ".xz")) for source in self.sources)
+        made_of, total = self._origin(), None if packed else sum(os.stat(s).st_size for s in self.sources)
         counts, encode = TextCounts(), make_encoder(self.tokenizer, newlines=self.newlines)
         part = self._path.with_suffix(f".{os.getpid()}")  # two processes may encode at once
         with open_atomically(self._path, part) as file:
-            for block in self._blocks():
+            read = (read_lines(source, encoding=self.encoding) for source in self.sources)
+            for block in split_blocks(line for lines in read for _, line in lines):
                 ids = encode(block)
                 ids.tofile(file)
                 counts = counts.plus(len(ids), block)
@@ -122,33 +124,9 @@ class CorpusCache:
         with open_atomically(self._header, part) as file:
             file.write((json.dumps(header, indent=1) + "\n").encode())
 
-    def _blocks(self) -> Iterator[list[str]]:
-        """Lines of all sources, as many at a time as make a block."""
-        block: list[str] = []
-        size = 0
-        for source in self.sources:
-            for _, line in read_lines(source, encoding=self.encoding):
-                block.append(line)
-                size += len(line) + 1
-                if size >= _BLOCK:
-                    yield block
-                    block, size = [], 0
-        if block:
-            yield block
-
-    def _total(self) -> int | None:
-        names = [os.fspath(source).lower() for source in self.sources]
-        packed = any(name.endswith((".gz", ".xz")) for name in names)
-        return None if packed else sum(os.stat(name).st_size for name in self.sources)
-
     def _origin(self) -> dict[str, Any]:
-        return {
-            "format": _FORMAT,
-            "tokenizer": self._tokenizer_hash,
-            "encoding": self.encoding,
-            "newlines": self.newlines,
-            "sources": [file_state(source) for source in self.sources],
-        }
+        how = {"tokenizer": self._tokenizer_hash, "encoding": self.encoding, "newlines": self.newlines}
+        return {"format": _FORMAT, **how, "sources": [file_state(source) for source in self.sources]}
 
     @cached_property
     def _tokenizer_hash(self) -> str:
@@ -170,3 +148,17 @@ class CorpusCache:
     @property
     def _dtype(self) -> np.dtype[Any]:
         return id_dtype(len(self.tokenizer.items))
+
+
+def split_blocks(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Lines, as many at a time as make a block."""
+    block: list[str] = []
+    size = 0
+    for line in lines:
+        block.append(line)
+        size += len(line) + 1
+        if size >= BLOCK:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block

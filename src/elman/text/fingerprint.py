@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO
 
 from elman.errors import DataError
 from elman.text.files import Source, display_name, is_stdin
@@ -27,14 +26,12 @@ def file_state(source: Source) -> list[str | int]:
 def sample_digest(path: Path) -> str:
     """A digest of places spread over a file: quick at any size, and holes or another file's ids show."""
     size = path.stat().st_size
+    parts = [str(size).encode()]
     with path.open("rb") as file:
-        places = [max(0, size - _SAMPLE) * i // (_SAMPLES - 1) for i in range(_SAMPLES)]
-        return digest(str(size).encode(), *(_read(file, place) for place in places))
-
-
-def _read(file: BinaryIO, place: int) -> bytes:
-    file.seek(place)
-    return file.read(_SAMPLE)
+        for i in range(_SAMPLES):
+            file.seek(max(0, size - _SAMPLE) * i // (_SAMPLES - 1))
+            parts.append(file.read(_SAMPLE))
+    return digest(*parts)
 
 
 def digest(*parts: bytes) -> str:

@@ -52,10 +52,9 @@ class InMemory(str):
             if hasattr(row, "_asdict"):
                 row = row._asdict()
             if isinstance(row, Mapping):
-                for name in columns:
-                    if name not in row:
-                        there = ", ".join(map(str, row))
-                        raise DataError(f"{self}:{number}: no column {name!r}; there are {there}")
+                if missing := [name for name in columns if name not in row]:
+                    there = ", ".join(map(str, row))
+                    raise DataError(f"{self}:{number}: no column {missing[0]!r}; there are {there}")
                 yield number, tuple(row[name] for name in columns)
             elif isinstance(row, tuple | list) and len(row) == len(columns):
                 yield number, tuple(row)

@@ -1,13 +1,10 @@
-"""Text split into tokens, and tokens joined to text again.
-
-Words and punctuation of any script are told by nothing but Unicode's own classes.
-"""
+"""Text of any script split into tokens, by nothing but Unicode's own classes, and tokens joined again."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple
@@ -95,22 +92,13 @@ class PreTokenizer:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    marks = "".join(_mark_ranges())
+    codes = [code for code in _MARKED if unicodedata.category(chr(code)).startswith("M")]
+    known = set(codes)
+    firsts = (chr(code) for code in codes if code - 1 not in known)
+    lasts = (chr(code) for code in codes if code + 1 not in known)
+    # The combining marks as ranges of a character class; single ones would make it slow.
+    marks = "".join(f"{first}-{last}" for first, last in zip(firsts, lasts, strict=True))
     letter, extend = rf"[\w{marks}{_JOINERS}]", rf"[{marks}{_EMOJI_PARTS}]"
     word = rf"{letter}+(?:(?:['’‐‑-]|(?<=\d)[.,:](?=\d)){letter}+)*"
     symbol = rf"(?:{_FLAG}|\S){extend}*(?:\u200d\S{extend}*)*"
     return re.compile(f"{word}|{symbol}"), re.compile(f"{_HAN}[{marks}]*")
-
-
-def _mark_ranges() -> Iterator[str]:
-    """The combining marks as ranges of a character class; single ones would make it slow."""
-    first = last = 0
-    for code in _MARKED:
-        if not unicodedata.category(chr(code)).startswith("M"):
-            continue
-        if code != last + 1:
-            if first:
-                yield f"{chr(first)}-{chr(last)}"
-            first = code
-        last = code
-    yield f"{chr(first)}-{chr(last)}"

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from elman.errors import ConfigError, DataError
-from elman.text.quoting import quote
+from elman.errors import ConfigError, DataError, quote
 
 _TAG = re.compile("O|([BIESLU])(?:-(.+))?", re.DOTALL)
 

@@ -75,11 +75,8 @@ class Spelling:
         prefixes, suffixes = stored["prefixes"], stored["suffixes"]
         if not isinstance(prefixes, list) or not isinstance(suffixes, list):
             raise ModelError(f"{path}: the file is damaged, affixes are lists of lists")
-        return cls(
-            Vocab.parse(stored["alphabet"], path),
-            tuple(Vocab.parse(items, path) for items in prefixes),
-            tuple(Vocab.parse(items, path) for items in suffixes),
-        )
+        sides = (tuple(Vocab.parse(items, path) for items in side) for side in (prefixes, suffixes))
+        return cls(Vocab.parse(stored["alphabet"], path), *sides)
 
 
 def casing(word: str) -> int:

@@ -24,6 +24,8 @@ SUBWORD_KINDS = ("bpe", "unigram")
 class SubwordTokenizer:
     """A trained `tokenizers.Tokenizer`; stored, normalizing included, as `tokenizer.json`."""
 
+    level: Level = "subword"
+
     def __init__(self, pieces: tokenizers.Tokenizer) -> None:
         # Otherwise "</s>" in a text would be the end of it; the file cannot hold this setting.
         pieces.encode_special_tokens = True
@@ -32,10 +34,6 @@ class SubwordTokenizer:
     @property
     def kind(self) -> str:
         return type(self._pieces.model).__name__.lower()
-
-    @property
-    def level(self) -> Level:
-        return "subword"
 
     @cached_property
     def items(self) -> tuple[str, ...]:
@@ -52,11 +50,10 @@ class SubwordTokenizer:
     def normalize(self, text: str) -> str:
         return self.decode(self.encode(text))
 
-    def split(self, text: str) -> list[str]:
-        return self.tokens(text)
-
     def tokens(self, text: str) -> list[str]:
         return list(self._pieces.encode(to_scalars(text)).tokens)
+
+    split = tokens
 
     def join(self, tokens: Sequence[str]) -> str:
         return str(self._pieces.decoder.decode(list(tokens)))
@@ -83,8 +80,7 @@ class SubwordTokenizer:
         return self
 
     def save(self, folder: Path, name: str = "") -> None:
-        path = folder / f"{name}tokenizer.json"
-        write_atomically(path, self._pieces.to_str(pretty=True).encode())
+        write_atomically(folder / f"{name}tokenizer.json", self._pieces.to_str(pretty=True).encode())
 
     @classmethod
     def load(cls, path: Path) -> SubwordTokenizer:
@@ -129,30 +125,18 @@ def train_subwords(
         raise ConfigError(f"subwords need a size of {least} or more, {size} is too small")
     if kind == "unigram" and min_count > 1:
         raise ConfigError("unigram pieces are chosen by likelihood: they take no min_count")
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
     pieces = Tokenizer(models.BPE() if kind == "bpe" else models.Unigram())
-    pieces.normalizer = _normalizer(lower, digits)
-    pieces.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    pieces.decoder = decoders.ByteLevel()
-    common: dict[str, Any] = {
-        "vocab_size": size,
-        "special_tokens": list(SPECIALS),
-        "initial_alphabet": pre_tokenizers.ByteLevel.alphabet(),
-        "show_progress": False,
-    }
-    bpe, unigram = trainers.BpeTrainer, trainers.UnigramTrainer
-    trainer = bpe(min_frequency=min_count, **common) if kind == "bpe" else unigram(unk_token="<unk>", **common)
-    pieces.train_from_iterator(map(to_scalars, texts), trainer)
-    return SubwordTokenizer(pieces)
-
-
-def _normalizer(lower: bool, digits: bool) -> tokenizers.normalizers.Sequence | None:
-    from tokenizers import Regex, normalizers
-
-    steps: list[normalizers.Normalizer] = []
-    if lower:
-        steps.append(normalizers.Lowercase())
+    steps: list[normalizers.Normalizer] = [normalizers.Lowercase()] if lower else []
     if digits:
         steps.append(normalizers.Replace(Regex(r"\p{Nd}"), "0"))
-    return normalizers.Sequence(steps) if steps else None
+    pieces.normalizer = normalizers.Sequence(steps) if steps else None
+    pieces.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    pieces.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer if kind == "bpe" else trainers.UnigramTrainer
+    options: dict[str, Any] = {"min_frequency": min_count} if kind == "bpe" else {"unk_token": "<unk>"}
+    options |= {"vocab_size": size, "special_tokens": list(SPECIALS), "show_progress": False}
+    options["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
+    pieces.train_from_iterator(map(to_scalars, texts), trainer(**options))
+    return SubwordTokenizer(pieces)

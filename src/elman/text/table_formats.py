@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from elman.errors import DataError
-from elman.text.quoting import quote_list
+from elman.errors import DataError, quote_list
 
 # The standard library's reader refuses fields over 128 KB unless a setting of the whole process
 # is changed, and reads on to the end of the file after a stray quote without a word.

@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from elman.errors import ConfigError, DataError
+from elman.errors import ConfigError, DataError, quote_list
 from elman.text.files import Source, display_name, file_extension, read_lines
 from elman.text.in_memory import InMemory
-from elman.text.quoting import quote_list
 from elman.text.table_formats import read_records, read_values
 
 Cells = Iterator[tuple[int, list[str]]]

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elman.errors import DataError
+from elman.errors import DataError, quote
 from elman.text.files import Source, display_name, read_lines
-from elman.text.quoting import quote
 
 
 def read_phrases(
     source: Source, *, roots: bool, encoding: str = "utf-8"
 ) -> Iterator[tuple[int, tuple[str, str]]]:
-    """The words and the label of every node, or of the ``roots`` only, with the line they stand on.
-
-    Bracketed brackets (-LRB-, -RRB-) become brackets again.
-    """
+    """Words and label of every node, or of the ``roots`` only, with their line; -LRB- becomes ( again."""
     for number, line in read_lines(source, encoding=encoding):
         if line.strip():
             where = f"{display_name(source)}:{number}"

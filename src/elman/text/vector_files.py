@@ -10,8 +10,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from elman.errors import DataError
-from elman.text.quoting import quote
+from elman.errors import DataError, quote
 
 Row = tuple[bytes, npt.NDArray[np.float32]]
 Wanted = Callable[[bytes], bool]

@@ -9,9 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from elman.errors import ConfigError, DataError, ModelError
+from elman.errors import ConfigError, DataError, ModelError, quote, quote_list
 from elman.text.json_io import distinct_strings, read_json, write_json
-from elman.text.quoting import quote, quote_list
 
 SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
 PAD, UNK, BOS, EOS = range(len(SPECIALS))
@@ -25,10 +24,7 @@ class Vocab:
 
     @classmethod
     def build(cls, tokens: Iterable[str], *, min_count: int = 1, size: int | None = None) -> Vocab:
-        """Tokens seen `min_count` times or more, the most frequent first, equals by their text.
-
-        `size` is the most entries there may be, the specials among them.
-        """
+        """At most `size` tokens, specials included, seen `min_count` times or more; the most frequent first."""
         if size is not None and size <= len(SPECIALS):
             raise ConfigError(f"a vocabulary of size {size} holds its four special tokens at most")
         counts = Counter(tokens)

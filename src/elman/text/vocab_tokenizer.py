@@ -76,7 +76,6 @@ class VocabTokenizer:
         if not isinstance(stored, dict) or stored.keys() != {"kind", "lower", "digits", "tokens"}:
             raise ModelError(f"{path}: the file is damaged, expected kind, lower, digits and tokens")
         kind, lower, digits = stored["kind"], stored["lower"], stored["digits"]
-        known = kind in tuple(SPLIT_RULES)
-        if not known or not isinstance(lower, bool) or not isinstance(digits, bool):
+        if kind not in [*SPLIT_RULES] or not isinstance(lower, bool) or not isinstance(digits, bool):
             raise ModelError(f"{path}: the file is damaged, its kind of tokens is unknown")
         return cls(PreTokenizer(kind, lower, digits), Vocab.parse(stored["tokens"], path))

@@ -87,7 +87,7 @@ class Progress:
 
 
 def stop_reason(config: TrainingConfig, progress: Progress) -> StopReason | None:
-    """Why training is over, or None while it is not."""
+    """Why training is over, or None while it is not; "patience" is early stopping."""
     if config.updates and progress.update >= config.updates:
         return "updates"
     if not config.updates and progress.epoch >= config.epochs:

@@ -72,7 +72,7 @@ class LineDisplay:
         self.pace.see(event)
         if isinstance(event, Update) and self.pace.clock() - self.said >= self.every:
             self.said = self.pace.clock()
-            self.say(f"{_update(event)}  {_speed(self.pace, self.unit)}  {_time_left(self.pace)}")
+            self.say(_update(event, self.pace, self.unit))
         elif isinstance(event, Evaluation):
             self.say(_evaluation(event))
         elif isinstance(event, TrainingEnd):
@@ -92,9 +92,7 @@ class BarDisplay:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
-        self.unit = unit
-        self.pace = Pace()
-        self.metric = ""
+        self.unit, self.pace, self.metric = unit, Pace(), ""
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f}%"))
         self.bar = Progress(*columns, console=Console(file=cast("IO[str]", stream)))
         self.task: Any = self.bar.add_task("", total=1.0)
@@ -103,8 +101,7 @@ class BarDisplay:
     def show(self, event: Event) -> None:
         self.pace.see(event)
         if isinstance(event, Update):
-            parts = (_update(event), self.metric, _speed(self.pace, self.unit), _time_left(self.pace))
-            text = "  ".join(part for part in parts if part)
+            text = _update(event, self.pace, self.unit, self.metric)
             self.bar.update(self.task, completed=event.progress, description=text)
         elif isinstance(event, Evaluation):
             self.metric = f"{event.metric} {event.scores[event.metric]:.4g}"
@@ -120,27 +117,26 @@ class BarDisplay:
         self.bar.stop()
 
 
-def _update(event: Update) -> str:
-    return f"epoch {event.epoch}  update {event.number}  loss {event.loss:.4g}"
+def _update(event: Update, pace: Pace, unit: str, metric: str = "") -> str:
+    """What is known at an update."""
+    parts = [f"epoch {event.epoch}  update {event.number}  loss {event.loss:.4g}", metric]
+    if speed := pace.speed:
+        parts.append(f"{speed:,.0f} {unit}/s")
+    if seconds := round(pace.left):
+        parts.append(f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02} left")
+    return "  ".join(part for part in parts if part)
 
 
 def _evaluation(event: Evaluation) -> str:
-    scores = "  ".join(f"{name} {value:.4g}" for name, value in event.scores.items())
-    return f"update {event.number}  {scores}{'  (best)' if event.best else ''}"
+    return f"update {event.number}  {_scores(event)}{'  (best)' if event.best else ''}"
 
 
 def _end(event: TrainingEnd) -> str:
-    scores = "  ".join(f"{name} {value:.4g}" for name, value in event.scores.items())
+    scores = _scores(event)
     done = {name: f"all {name} done" for name in ("epochs", "updates")}
     why = {**done, "minutes": "the time is up", "patience": "early stopping"}
     return f"{why[event.reason]} after update {event.number}{'; best: ' if scores else ''}{scores}"
 
 
-def _speed(pace: Pace, unit: str) -> str:
-    return f"{pace.speed:,.0f} {unit}/s" if pace.speed else ""
-
-
-def _time_left(pace: Pace) -> str:
-    seconds = round(pace.left)
-    hours, minutes = divmod(seconds // 60, 60)
-    return f"{hours}:{minutes:02}:{seconds % 60:02} left" if seconds else ""
+def _scores(event: Evaluation | TrainingEnd) -> str:
+    return "  ".join(f"{name} {value:.4g}" for name, value in event.scores.items())

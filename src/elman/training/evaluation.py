@@ -44,8 +44,8 @@ def evaluate(training: TrainState, validation: Validation, world: World) -> Eval
     merit = validation.merit(scores)
     progress = training.progress
     best = merit > max(progress.metric_history, default=-inf)
-    training.progress = replace(progress, metric_history=(*progress.metric_history, merit))
     if best:
         training.best = {name: value.clone() for name, value in tensors_by_name(training.net).items()}
-        training.progress = replace(training.progress, scores=scores)
+    history = (*progress.metric_history, merit)
+    training.progress = replace(progress, metric_history=history, scores=scores if best else progress.scores)
     return Evaluation(progress.update, scores, validation.metric, best)

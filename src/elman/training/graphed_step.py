@@ -25,13 +25,10 @@ class GraphedStep(Generic[B]):
     """A graph for each half of the update; a new batch is copied to where the recorded one lay."""
 
     def __init__(self, eager: EagerStep[B]) -> None:
-        self.eager = eager
+        self.eager, self.begin = eager, eager.begin
         self.done = 0
         self.side: torch.cuda.Stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         self.halves = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
-
-    def begin(self, part: B) -> Any:
-        return self.eager.begin(part)
 
     def gradient(self, parts: Sequence[B], shares: Tensor, progress: float, state: Any) -> tuple[Tensor, Any]:
         if self.done < _WARM:
@@ -89,6 +86,9 @@ class GraphedStep(Generic[B]):
             load_weights(self.eager.training.net, carried)
         if not torch.allclose(losses[0], losses[1], rtol=1e-4, equal_nan=True):
             raise ConfigError("cuda_graph needs a loss that does not change with progress; turn cuda_graph off")
+
+
+UpdateStep = EagerStep[B] | GraphedStep[B]
 
 
 def _leaves(tree: Any) -> Iterator[Any]:

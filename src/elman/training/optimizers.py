@@ -6,7 +6,7 @@ is better. NT-ASGD is SGD whose averaging begins when its trigger says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import cos, inf, pi
 
 import torch
@@ -74,12 +74,7 @@ def one_cycle(progress: float, warmup: float) -> float:
     return end + (1 - end) * _fall((progress - warmup) / (1 - warmup))
 
 
-SHAPES: dict[str, Callable[[float, float], float]] = {
-    "constant": constant,
-    "cosine": cosine,
-    "plateau": constant,
-    "one_cycle": one_cycle,
-}
+SHAPES = {"constant": constant, "cosine": cosine, "plateau": constant, "one_cycle": one_cycle}
 
 
 def evaluations_since_best(history: Sequence[float]) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Generator, Mapping
-from contextlib import ExitStack, closing
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -20,11 +20,7 @@ from elman.training.snapshot import Snapshot
 
 
 def find_resume_point(folder: Path, config: Mapping[str, Any], *, asked: bool) -> Snapshot | None:
-    """What ``fit`` is to resume from: the folder's checkpoint if that was asked for.
-
-    A run that torchrun started again after it lost a process goes on from its checkpoint unasked.
-    Rank 0 reads it for all.
-    """
+    """The folder's checkpoint, if that was asked for or torchrun restarted the run; rank 0 reads it for all."""
     path = folder / CHECKPOINT
     if is_main_process() and (asked or (was_restarted() and path.exists())):
         return load_checkpoint(path, config)
@@ -46,7 +42,7 @@ def follow(
     """
     with ExitStack() as stack:
         stack.enter_context(closing(events))
-        signals = stack.enter_context(StopSignals())
+        signals = stack.enter_context(stop_signals())
         writer = None
         if is_main_process():
             writer = stack.enter_context(closing(RunWriter(folder, config, unit, tensorboard)))
@@ -56,7 +52,7 @@ def follow(
             if isinstance(event, TrainingEnd):
                 return event
             if isinstance(event, Checkpoint):
-                stop = get_world().any(signals.asked)
+                stop = get_world().any(bool(signals))
                 if event.due or stop:
                     snapshot = event.snapshot()  # of all processes, whoever writes it
                     if writer:
@@ -83,9 +79,8 @@ class RunWriter:
     def show(self, event: Event) -> None:
         if isinstance(event, Update) and event.number == 1:
             self.path.unlink(missing_ok=True)  # of another run; this one has nothing to resume yet
-        for log in self.logs:
-            log.show(event)
-        self.display.show(event)
+        for part in (*self.logs, self.display):
+            part.show(event)
 
     def save(self, snapshot: Snapshot) -> None:
         """Write a checkpoint, after all that was logged before it."""
@@ -94,28 +89,25 @@ class RunWriter:
         save_checkpoint(self.path, snapshot, self.config)
 
     def close(self) -> None:
-        for log in self.logs:
-            log.close()
-        self.display.close()
+        for part in (*self.logs, self.display):
+            part.close()
 
 
-class StopSignals:
-    """Whether Ctrl-C or SIGTERM asked to stop; a second one does what it does elsewhere."""
+@contextmanager
+def stop_signals() -> Iterator[list[int]]:
+    """Those of Ctrl-C and SIGTERM that asked to stop; a second one does what it does elsewhere."""
+    asked: list[int] = []
+    before: dict[int, Any] = {}
 
-    def __init__(self) -> None:
-        self.asked = False
-        self.before: dict[signal.Signals, Any] = {}
+    def ask(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+        signal.signal(number, before[number])
 
-    def __enter__(self) -> StopSignals:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self.before[number] = signal.signal(number, self._ask)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self.before.items():
+    if threading.current_thread() is threading.main_thread():
+        for which in (signal.SIGINT, signal.SIGTERM):
+            before[which] = signal.signal(which, ask)
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
             signal.signal(number, handler)
-
-    def _ask(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
-        signal.signal(number, self.before[signal.Signals(number)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
@@ -37,7 +37,7 @@ class TrainState:
     average: WeightAverage | None
     best: dict[str, Tensor]  # weights of the best evaluation; empty before one
     progress: Progress
-    state: Any = field(default=())  # what a loss that carries a state left for the next batch
+    state: Any = ()  # what a loss that carries a state left for the next batch
 
 
 def take_snapshot(training: TrainState, world: World) -> Snapshot:
@@ -62,7 +62,7 @@ def take_snapshot(training: TrainState, world: World) -> Snapshot:
 
 def restore_snapshot(training: TrainState, snapshot: Snapshot, world: World) -> None:
     """Put a run where the snapshot was taken."""
-    _fitting(tensors_by_name(training.net), _part(snapshot, "net"))
+    _check_fits(tensors_by_name(training.net), _part(snapshot, "net"))
     load_weights(training.net, _part(snapshot, "net"))
     training.best = _copies(_part(snapshot, "best"), training.net)
     _restore_moments(training, _part(snapshot, "optimizer"))
@@ -86,7 +86,7 @@ def _copies(values: Mapping[str, Tensor], net: nn.Module) -> dict[str, Tensor]:
     return {name: value.to(own[name].device, copy=True) for name, value in values.items()}
 
 
-def _fitting(own: Mapping[str, Tensor], stored: Mapping[str, Tensor]) -> None:
+def _check_fits(own: Mapping[str, Tensor], stored: Mapping[str, Tensor]) -> None:
     for name in sorted({*own, *stored}):
         shapes = [tuple(side[name].shape) if name in side else None for side in (stored, own)]
         if shapes[0] != shapes[1]:

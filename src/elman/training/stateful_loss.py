@@ -45,11 +45,6 @@ class StatelessLoss(Generic[B]):
 AnyLoss = Callable[[B, float], Tensor] | StatefulLoss[B]
 
 
-def as_stateful(loss: AnyLoss[B]) -> StatefulLoss[B]:
-    """The loss itself where it carries a state, or with nothing to carry."""
-    return loss if isinstance(loss, StatefulLoss) else StatelessLoss(loss)
-
-
 def pack_state(state: Any, world: World) -> dict[str, Tensor]:
     """The states of all processes as one tensor of bytes; nothing where there is none.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from contextlib import contextmanager, nullcontext
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -17,24 +17,6 @@ from elman.training.snapshot import TrainState
 from elman.training.stateful_loss import StatefulLoss
 
 B = TypeVar("B")
-B_in = TypeVar("B_in", contravariant=True)
-
-
-@runtime_checkable
-class UpdateStep(Protocol[B_in]):
-    """How an update is computed. Between its halves the gradient can be looked at, and refused."""
-
-    def begin(self, part: B_in) -> Any:
-        """The state that is carried into the first batch of an epoch."""
-
-    def gradient(
-        self, parts: Sequence[B_in], shares: Tensor, progress: float, state: Any
-    ) -> tuple[Tensor, Any]:
-        """Make the gradient that of L = Σ shares · loss(parts), clipped: L and its norm before, and
-        the state after the parts; the one before them is left as it was."""
-
-    def apply(self) -> None:
-        """Change the weights."""
 
 
 class LossModule(nn.Module, Generic[B]):
@@ -58,23 +40,22 @@ class LossModule(nn.Module, Generic[B]):
 
 
 class EagerStep(Generic[B]):
-    """The update as PyTorch runs it, operation by operation."""
+    """The update as PyTorch runs it. Between its halves the gradient can be looked at, and refused."""
 
     def __init__(self, loss: nn.Module, carried: StatefulLoss[B], training: TrainState, clip: float) -> None:
-        self.loss = loss
-        self.carried = carried
-        self.training = training
-        self.clip = clip
-
-    def begin(self, part: B) -> Any:
-        return self.carried.begin(part)
+        self.loss, self.training, self.clip = loss, training, clip
+        self.begin = carried.begin
 
     def gradient(self, parts: Sequence[B], shares: Tensor, progress: float, state: Any) -> tuple[Tensor, Any]:
+        """Make the gradient that of L = Σ shares · loss(parts), clipped: L and its norm before, and
+        the state after the parts; the one before them is left as it was."""
         optimizer, scaler = self.training.optimizer, self.training.scaler
         optimizer.zero_grad(set_to_none=True)
         total = torch.zeros_like(shares[0])
+        # Processes exchange their gradients once an update, after its last batch.
+        no_sync = self.loss.no_sync if isinstance(self.loss, DistributedDataParallel) else nullcontext
         for i, part in enumerate(parts):
-            with self._exchange(i == len(parts) - 1):
+            with no_sync() if i < len(parts) - 1 else nullcontext():
                 loss, state = self.loss(part, progress, state)
                 loss = loss * shares[i]
                 scaler.scale(loss).backward()
@@ -87,14 +68,9 @@ class EagerStep(Generic[B]):
         return torch.stack((total, norm)), state
 
     def apply(self) -> None:
+        """Change the weights."""
         self.training.scaler.step(self.training.optimizer)
         self.training.scaler.update()
-
-    def _exchange(self, last: bool) -> AbstractContextManager[None]:
-        """Processes exchange their gradients once an update, after its last batch."""
-        if isinstance(self.loss, DistributedDataParallel) and not last:
-            return self.loss.no_sync()
-        return nullcontext()
 
 
 @contextmanager

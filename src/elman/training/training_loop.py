@@ -17,11 +17,11 @@ from elman.training.distributed import World, process_group
 from elman.training.ema import WeightAverage, load_weights
 from elman.training.evaluation import Validation, evaluate
 from elman.training.events import Checkpoint, Event, TrainingEnd
-from elman.training.graphed_step import GraphedStep
+from elman.training.graphed_step import GraphedStep, UpdateStep
 from elman.training.optimizers import make_optimizer, should_average
 from elman.training.snapshot import Snapshot, TrainState, restore_snapshot, take_snapshot
-from elman.training.stateful_loss import AnyLoss, as_stateful
-from elman.training.step import EagerStep, LossModule, UpdateStep, update_rng
+from elman.training.stateful_loss import AnyLoss, StatefulLoss, StatelessLoss
+from elman.training.step import EagerStep, LossModule, update_rng
 from elman.training.training_config import TrainingConfig
 from elman.training.update import finish_update, launch_update
 
@@ -68,11 +68,18 @@ def _events(
     resume: Snapshot | None,
 ) -> Generator[Event, None, None]:
     with process_group(next(net.parameters()).device) as world:
-        training = _begin(net, config)
+        scaler = torch.amp.GradScaler("cuda", enabled=config.precision == "float16")
+        averages = config.ema_decay or config.optimizer == "ntasgd"
+        average = WeightAverage(net, config.ema_decay or 1.0) if averages else None
+        training = TrainState(net, make_optimizer(net, config), scaler, average, {}, Progress())
         if (snapshot := world.first(resume)) is not None:
             restore_snapshot(training, snapshot, world)
         yield from _updates(training, batches, loss, config, validation, world)
-        _deliver(training)
+        if training.best:
+            load_weights(net, training.best)
+        elif average and average.count:
+            load_weights(net, average.weights)
+        net.eval()
         reason = stop_reason(config, training.progress)
         assert reason
         yield TrainingEnd(training.progress.update, reason, training.progress.scores)
@@ -116,16 +123,8 @@ def _updates(
         yield Checkpoint(group.update, due, lambda: take_snapshot(training, world))
 
 
-def _begin(net: nn.Module, config: TrainingConfig) -> TrainState:
-    average = None
-    if config.ema_decay or config.optimizer == "ntasgd":
-        average = WeightAverage(net, config.ema_decay or 1.0)
-    scaler = torch.amp.GradScaler("cuda", enabled=config.precision == "float16")
-    return TrainState(net, make_optimizer(net, config), scaler, average, {}, Progress())
-
-
 def _step(loss: AnyLoss[B], training: TrainState, config: TrainingConfig, world: World) -> UpdateStep[B]:
-    carried = as_stateful(loss)
+    carried = loss if isinstance(loss, StatefulLoss) else StatelessLoss(loss)
     module = world.wrap(LossModule(training.net, carried, config.precision == "float16"))
     eager: EagerStep[B] = EagerStep(module, carried, training, config.grad_clip)
     if not config.cuda_graph:
@@ -152,11 +151,3 @@ def _evaluation(
         yield evaluation
     if average and not average.count and should_average(training.progress.metric_history, config.ntasgd_window):
         average.update(training.net)  # NT-ASGD; other averages began with the first update
-
-
-def _deliver(training: TrainState) -> None:
-    if training.best:
-        load_weights(training.net, training.best)
-    elif training.average and training.average.count:
-        load_weights(training.net, training.average.weights)
-    training.net.eval()

@@ -15,9 +15,10 @@ from elman.training.batches import Batches, BatchGroup
 from elman.training.distributed import World
 from elman.training.ema import load_weights
 from elman.training.events import Update
+from elman.training.graphed_step import UpdateStep
 from elman.training.optimizers import learning_rate, set_lr
 from elman.training.snapshot import TrainState
-from elman.training.step import UpdateStep, update_rng
+from elman.training.step import update_rng
 from elman.training.training_config import TrainingConfig
 
 B = TypeVar("B")
@@ -36,8 +37,7 @@ class PendingUpdate(Generic[B]):
     buffers: dict[str, Tensor]
     before: Any  # the carried state
     after: Any
-    found: Tensor  # loss and norm of the gradient, on their way to the CPU
-    ready: Callable[[], None]  # waits for them
+    result: Callable[[], tuple[float, float]]  # waits for the loss and the norm of the gradient
 
 
 def launch_update(
@@ -65,10 +65,10 @@ def launch_update(
     with update_rng(config.seed, group.update, world.rank, device):
         before = training.state if group.start else step.begin(parts[0])
         found, after = step.gradient(parts, here, progress, before)
-    found, ready = _fetch(found)
+    result = _fetch(found, world)
     if training.scaler.is_enabled():
         step.apply()
-    return PendingUpdate(group, parts, here, weight, lr, progress, buffers, before, after, found, ready)
+    return PendingUpdate(group, parts, here, weight, lr, progress, buffers, before, after, result)
 
 
 def finish_update(
@@ -79,7 +79,7 @@ def finish_update(
     What overflows float16 is computed again at half the scale: no batch is left out.
     """
     group, after = launched.group, launched.after
-    loss, norm = _read_result(launched.found, launched.ready, world)
+    loss, norm = launched.result()
     while not (isfinite(loss) and isfinite(norm)):
         load_weights(training.net, launched.buffers)
         # float16's scaler has refused the gradient and halved its scale: can it still scale less?
@@ -87,9 +87,9 @@ def finish_update(
             raise ModelError(_describe_divergence(config, group, loss, norm))
         with update_rng(config.seed, group.update, world.rank, launched.shares.device):
             found, after = step.gradient(launched.parts, launched.shares, launched.progress, launched.before)
-        found, ready = _fetch(found)
+        result = _fetch(found, world)
         step.apply()
-        loss, norm = _read_result(found, ready, world)
+        loss, norm = result()
     if not training.scaler.is_enabled():
         step.apply()
     training.state = after
@@ -107,21 +107,21 @@ def _progress(group: BatchGroup[B], config: TrainingConfig, training: TrainState
     return max(group.progress, min(1.0, training.progress.seconds / (60 * config.minutes)))
 
 
-def _fetch(found: Tensor) -> tuple[Tensor, Callable[[], None]]:
-    """The numbers on their way to the CPU, and what waits for them alone, not for work begun later."""
-    if not found.is_cuda:
-        return found, lambda: None
+def _fetch(found: Tensor, world: World) -> Callable[[], tuple[float, float]]:
+    """Send loss and norm to the CPU; what is returned waits for them alone, not for work begun later."""
     copy = found.to("cpu", non_blocking=True)
-    event: Any = torch.cuda.Event()  # type: ignore[no-untyped-call]
-    event.record()
-    return copy, event.synchronize
+    event: Any = torch.cuda.Event() if found.is_cuda else None  # type: ignore[no-untyped-call]
+    if event:
+        event.record()
 
+    def read() -> tuple[float, float]:
+        if event:
+            event.synchronize()
+        loss, norm = copy.tolist()
+        (loss,) = world.sum(loss / world.size)
+        return loss, norm
 
-def _read_result(found: Tensor, ready: Callable[[], None], world: World) -> tuple[float, float]:
-    ready()
-    loss, norm = found.tolist()
-    (loss,) = world.sum(loss / world.size)
-    return loss, norm
+    return read
 
 
 def _portion(

@@ -112,6 +112,6 @@ class _LogPartition(torch.autograd.Function):
 
 def log_partition(chain: Chain) -> Float[Tensor, " B"]:
     """log Σ exp(score) over all paths, in float64."""
-    if scaled_forward.worthwhile(chain.moves):
-        return scaled_forward.log_partition(chain)
-    return cast(Tensor, _LogPartition.apply(*chain))  # type: ignore[no-untyped-call]
+    scaled = scaled_forward.worthwhile(chain.moves)
+    function = scaled_forward.ScaledLogPartition if scaled else _LogPartition
+    return cast(Tensor, function.apply(*chain))  # type: ignore[no-untyped-call]

@@ -8,12 +8,12 @@ e^20 times all that was lost, or more, whatever the scores.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch.autograd.function import once_differentiable
 
-from elman.layers.crf.chain import Chain, ChainCell
+from elman.layers.crf.chain import ChainCell
 from elman.scan import scan
 from elman.shapes import Float, Tensor
 
@@ -46,7 +46,7 @@ class _Back(ChainCell):
         return f * ((state * scale) @ self.moves.T)
 
 
-class _LogPartition(torch.autograd.Function):
+class ScaledLogPartition(torch.autograd.Function):
     """log Z; its gradient is the posterior, as that of the exact one."""
 
     @staticmethod
@@ -72,8 +72,3 @@ class _LogPartition(torch.autograd.Function):
             _, scale = cell.project(before)
             made = E * (before.flatten(0, 1).T @ (p * scale).flatten(0, 1))
         return p, made
-
-
-def log_partition(chain: Chain) -> Float[Tensor, " B"]:
-    """log Σ exp(score) over all paths, in float64."""
-    return cast(Tensor, _LogPartition.apply(*chain))  # type: ignore[no-untyped-call]

@@ -1,7 +1,7 @@
 """Decoders: what is written next, given what was written and what an encoder read.
 
-Six of them, by what they see of the source, and when. x_i is the token before, h_i what the cells give, o_i
-what the softmax reads, c the summary of the source and c_i what attention finds in it:
+Six of them, by what they see of the source, and when; ``model.decoder`` chooses one. x_i is the token before,
+h_i what the cells give, o_i what the softmax reads, c the summary of the source, c_i what attention finds:
 
     PlainDecoder          h_i = R(h_{i-1}, x_i)                                   o_i = h_i
     ContextDecoder        h_i = R(h_{i-1}, [x_i; c])                              o_i = tanh(W [h_i; c])

@@ -10,7 +10,7 @@ from torch.nn.functional import linear
 
 from elman.cells import Cell, Formulaic, Stacked
 from elman.layers.attention import Attention, Memory
-from elman.layers.decoders.base import DecoderContext, DecoderOutput, Readout, RecurrentDecoder, layers_of
+from elman.layers.decoders.base import DecoderContext, DecoderOutput, Readout, RecurrentDecoder
 from elman.layers.decoders.initial_state import DecoderInit
 from elman.layers.encoder import EncoderOutput
 from elman.shapes import Float, Tensor
@@ -25,13 +25,13 @@ class StepWeights(Protocol):
     def cells(self) -> Sequence[Cell[Any]]:
         """One a layer, with masks drawn."""
 
-    def feed(self, o: Tensor) -> Tensor:
+    def project_output(self, o: Tensor) -> Tensor:
         """What the first layer makes of the output before."""
 
-    def below(self, h: Tensor) -> Tensor:
+    def project_below(self, h: Tensor) -> Tensor:
         """What the layer that reads the context makes of the layer below, with its bias."""
 
-    def context(self, c: Tensor) -> Tensor:
+    def project_context(self, c: Tensor) -> Tensor:
         """What the layer that reads the context makes of it."""
 
     def readout(self, h: Tensor, c: Tensor) -> Tensor:
@@ -41,7 +41,6 @@ class StepWeights(Protocol):
 class AttentionDecoder(RecurrentDecoder):
     """Attention is scored with the layer below ``attention_layer``, which reads what is found."""
 
-    steps_through = True  # given tokens, because cells read what attention found after the step before
     input_feeding = False  # whether the first layer reads what the softmax read at the step before
 
     @property
@@ -66,11 +65,11 @@ class AttentionDecoder(RecurrentDecoder):
         rows, cells = context.rows_of(state), weights.cells
         h, new = cells[-1].output(state.cells[-1]), list[Any]()
         if self.input_feeding:
-            x = x + weights.feed(state.o)
+            x = x + weights.project_output(state.o)
         for k, cell in enumerate(cells):
             if k == self.attention_layer:
                 c, alpha = self._attend(h, context, rows)
-                gates = (weights.below(h) if k else x) + weights.context(c)
+                gates = (weights.project_below(h) if k else x) + weights.project_context(c)
                 inputs = formula_cell(cell).step_inputs(gates)
             else:
                 inputs = cell.project(h) if k else formula_cell(cell).step_inputs(x)
@@ -88,7 +87,8 @@ class AttentionDecoder(RecurrentDecoder):
 
     def unroll(self, context: DecoderContext, state: State, xs: Float[Tensor, "B T D"]) -> DecoderOutput:
         """One step after the other; what is known of all tokens is computed before them."""
-        weights = TrainedWeights(self, layers_of(context.stacks), xs.shape[2])
+        cells = [cell for stack in context.stacks for cell in stack.layers]
+        weights = TrainedWeights(self, cells, xs.shape[2])
         os, alphas = [], []
         for x in weights.project(xs).unbind(1):
             state, o, alpha = self.step(weights, context, state, x)
@@ -111,14 +111,14 @@ class TrainedWeights:
         """W_x x + b of the first layer."""
         return linear(xs, self.W, self.b)
 
-    def feed(self, o: Tensor) -> Tensor:
+    def project_output(self, o: Tensor) -> Tensor:
         return linear(o, self.W_o)
 
-    def below(self, h: Tensor) -> Tensor:
+    def project_below(self, h: Tensor) -> Tensor:
         W, b = formula_cell(self.reader).affine()
         return linear(h, W[:, : -self.wide], b)
 
-    def context(self, c: Tensor) -> Tensor:
+    def project_context(self, c: Tensor) -> Tensor:
         return linear(c, formula_cell(self.reader).affine()[0][:, -self.wide :])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -59,10 +58,7 @@ class Decoder(nn.Module, ABC):
 
 
 class RecurrentDecoder(Decoder):
-    """Layers of cells that write, in one stack or in two with something between them.
-
-    They begin where ``initial_state`` says.
-    """
+    """Cells in one stack, or in two with something between them; they begin where ``initial_state`` says."""
 
     def __init__(self, *stacks: Stacked, initial_state: DecoderInit) -> None:
         super().__init__()
@@ -70,7 +66,8 @@ class RecurrentDecoder(Decoder):
 
     @property
     def layers(self) -> list[Cell[Any]]:
-        return layers_of(cast("list[Stacked]", list(self.stacks)))
+        """The cells of all stacks, the lowest first."""
+        return [cell for stack in cast("list[Stacked]", list(self.stacks)) for cell in stack.layers]
 
     def begin(self, encoded: EncoderOutput) -> tuple[DecoderContext, State]:
         rows = torch.arange(len(encoded.mask), device=encoded.mask.device)
@@ -88,11 +85,6 @@ class RecurrentDecoder(Decoder):
     def look(self, encoded: EncoderOutput) -> Any:
         """What it sees of the sources; nothing, unless said otherwise."""
         return None
-
-
-def layers_of(stacks: Iterable[Stacked]) -> list[Cell[Any]]:
-    """The cells of all stacks, the lowest first."""
-    return [cell for stack in stacks for cell in stack.layers]
 
 
 class Readout(nn.Module):

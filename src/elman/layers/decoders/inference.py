@@ -18,7 +18,6 @@ from elman.layers.decoders.base import DecoderContext
 from elman.layers.embedding import Embedding
 from elman.layers.packed_linear import FrozenCell, PackedLinear
 from elman.shapes import Float, Int, Tensor
-from elman.state import State
 
 
 class InferenceDecoder:
@@ -32,7 +31,7 @@ class InferenceDecoder:
         self._readout = PackedLinear(top.weight[:, :size].contiguous(), top.bias)
         if decoder.input_feeding:
             W, _ = formula_cell(first).affine()
-            self._feed = PackedLinear(W[:, -decoder.output_size :].contiguous())
+            self._output = PackedLinear(W[:, -decoder.output_size :].contiguous())
         reads, wide = [top.weight], top.in_features - size
         if k < len(self.cells):
             W, b = formula_cell(self.cells[k]).affine()
@@ -45,19 +44,13 @@ class InferenceDecoder:
         memory = cast(Memory, context.source)
         return context._replace(source=memory._replace(values=linear(memory.values, self.W_c)))
 
-    def step(
-        self, context: DecoderContext, state: State, x: Float[Tensor, "N G"]
-    ) -> tuple[State, Float[Tensor, "N O"], Float[Tensor, "N S"]]:
-        """The new state, o and α from the state and W_x x + b."""
-        return self.decoder.step(self, context, state, x)
+    def project_output(self, o: Tensor) -> Tensor:
+        return self._output(o)
 
-    def feed(self, o: Tensor) -> Tensor:
-        return self._feed(o)
-
-    def below(self, h: Tensor) -> Tensor:
+    def project_below(self, h: Tensor) -> Tensor:
         return self._below(h)
 
-    def context(self, c: Tensor) -> Tensor:
+    def project_context(self, c: Tensor) -> Tensor:
         return c[:, self.decoder.output_size :]
 
     def readout(self, h: Tensor, c: Tensor) -> Tensor:

@@ -15,8 +15,6 @@ from elman.state import State
 class LuongDecoder(AttentionDecoder):
     """Scored with the state of now; no cell reads it, so given tokens go all at once (Luong et al. 2015)."""
 
-    steps_through = False
-
     def unroll(self, context: DecoderContext, state: State, xs: Float[Tensor, "B T D"]) -> DecoderOutput:
         hs, final = scan(context.stacks[0], xs, None, state.cells)
         cs, weights = self.attention(hs, context.source, context.rows_of(state))
@@ -25,8 +23,6 @@ class LuongDecoder(AttentionDecoder):
 
 class GNMTDecoder(AttentionDecoder):
     """Scored with the first layer's state, read by the layer above: all at once, too (Wu et al. 2016)."""
-
-    steps_through = False
 
     @property
     def attention_layer(self) -> int:

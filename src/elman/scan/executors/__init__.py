@@ -1,16 +1,23 @@
-"""Ways to compute the same thing, and which of them computes it."""
+"""Ways to compute the same thing, and which of them runs which part of a cell, or would run it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from elman.cells import Cell
+import torch
+
+from elman.cells import Cell, Stacked
 from elman.errors import ModelError
 from elman.scan.execution import Execution, Executor
 from elman.scan.executors.codegen import CODEGEN
 from elman.scan.executors.loop import LOOP
 from elman.scan.executors.torch_kernels import TORCH
+from elman.scan.executors.wavefront import run_wavefront, worthwhile
+from elman.scan.packing import last_position
+from elman.shapes import Tensor
+
+Perform = Callable[[Executor, Cell[Any], Tensor, Any], tuple[Tensor, Any]]
 
 EXECUTORS: dict[str, Executor] = {one.name: one for one in (TORCH, CODEGEN, LOOP)}
 """By the names that a user may ask for, the fastest first."""
@@ -19,6 +26,33 @@ EXECUTORS: dict[str, Executor] = {one.name: one for one in (TORCH, CODEGEN, LOOP
 def require_known(name: str) -> None:
     if name not in ("auto", *EXECUTORS):
         raise ModelError(f"unknown executor {name!r}; it may be 'auto', {', '.join(map(repr, EXECUTORS))}")
+
+
+class Scanner:
+    """A `PartScanner`: runs a compound by its parts, and each part by the executor that is chosen for it."""
+
+    def __init__(self, execution: Execution, perform: Perform | None = None) -> None:
+        self.execution = execution
+        self.perform = perform or (lambda executor, *run: executor.run(*run, execution))
+
+    def __call__(self, cell: Cell[Any], xs: Tensor, state: Any) -> tuple[Tensor, Any]:
+        if self.execution.executor != "loop":
+            if isinstance(cell, Stacked) and worthwhile(cell, xs, self.execution):
+                return run_wavefront(cell.layers, xs, state, self)
+            parts = cell.scan_parts(xs, state, self)
+            if parts is not None:
+                return parts
+        return self.perform(choose_executor(cell, self.execution), cell, xs, state)
+
+    def last(self, ys: Tensor, before: Tensor) -> Tensor:
+        mask, reverse = self.execution.mask, self.execution.reverse
+        if ys.shape[1] == 0:
+            return before
+        if mask is None:
+            return ys[:, 0 if reverse else -1]
+        place = last_position(mask, reverse=reverse)
+        end = ys[torch.arange(len(ys), device=ys.device), place]
+        return torch.where(mask.any(1)[:, None], end, before)
 
 
 def choose_executor(cell: Cell[Any], execution: Execution) -> Executor:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any, cast
 
 import torch
@@ -74,17 +74,14 @@ def _works(kernel: Kernel) -> bool:
         cell = FormulaCell(formula, 2, 3).double()
     xs = torch.linspace(-1, 1, 24, dtype=torch.float64).view(4, 3, 2)
     mask = torch.arange(3) < torch.tensor([3, 1, 2, 3])[:, None]
-    same = []
-    for lengths in (None, Lengths(mask)):
-        execution = Execution(lengths, False, "torch", False, None)
-        with torch.no_grad(), torch.autocast("cpu", enabled=False):
-            try:
-                ys, _ = run(cell, xs, cell.initial(xs), execution)
-            except Exception:  # whatever became of it, there are other executors
-                return False
-            expected, _ = LOOP.run(cell, xs, cell.initial(xs), execution)
-        same.append(torch.allclose(ys, expected))
-    return all(same)
+    ways = [Execution(lengths, False, "torch", False, None) for lengths in (None, Lengths(mask))]
+    with torch.no_grad(), torch.autocast("cpu", enabled=False):
+        expected = [LOOP.run(cell, xs, cell.initial(xs), way)[0] for way in ways]
+        try:
+            found = [run(cell, xs, cell.initial(xs), way)[0] for way in ways]
+        except Exception:  # whatever became of it, there are other executors
+            return False
+    return all(map(torch.allclose, found, expected))
 
 
 def worthwhile(cell: Cell[Any], execution: Execution) -> bool:
@@ -99,27 +96,24 @@ def worthwhile(cell: Cell[Any], execution: Execution) -> bool:
         return True
     matched = cast(Match, match(cell.formula))
     onednn = matched.kernel is torch.lstm and len(cell.formula.trace.products) == 1
-    return onednn and not execution.padded
+    return onednn and not execution.has_padding
 
 
 @cache
 def match(formula: Formula) -> Match | None:
     """The kernel that computes this formula, up to the names and the order of gates and states."""
     for known, kernel in KERNELS:
-        if len(known.parameters) != len(formula.parameters) or formula.masks:
-            continue
-        for gates in permutations(formula.gates, len(known.gates)):
-            for states in permutations(formula.states, len(known.states)):
-                if _same(known, formula, gates, states):
-                    order = tuple(formula.gates.index(g) for g in gates)
-                    return Match(kernel, order, tuple(formula.states.index(s) for s in states))
+        counts = {(len(f.gates), len(f.states), len(f.parameters), len(f.masks)) for f in (known, formula)}
+        orders = product(permutations(formula.gates), permutations(formula.states)) if len(counts) == 1 else ()
+        for gates, states in orders:
+            if _same(known, formula, gates, states):
+                order = tuple(map(formula.gates.index, gates))
+                return Match(kernel, order, tuple(map(formula.states.index, states)))
     return None
 
 
 def _same(known: Formula, formula: Formula, gates: tuple[str, ...], states: tuple[str, ...]) -> bool:
     """Is ``known`` with these names for its gates and states the formula itself?"""
-    if len(gates) != len(formula.gates) or len(states) != len(formula.states):
-        return False
     state = dict(zip(known.states, states, strict=True))
     result = state | dict(zip(known.gates, gates, strict=True))
     unit = dict(zip(known.parameters, formula.parameters, strict=True))
@@ -134,11 +128,8 @@ def _same(known: Formula, formula: Formula, gates: tuple[str, ...], states: tupl
 
 def _operands(formula: Formula, inputs: Mapping[Node, Node], names: Mapping[str, str]) -> dict[str, Node]:
     """What each matrix multiplies."""
-    return {
-        names.get(n, n): substitute(product.operand, inputs)
-        for product in formula.trace.products
-        for n in product.names
-    }
+    products = formula.trace.products
+    return {names.get(n, n): substitute(p.operand, inputs) for p in products for n in p.names}
 
 
 def run(
@@ -149,11 +140,9 @@ def run(
     if not sum(packed.sizes):
         return xs.new_zeros(*xs.shape[:2], cell.output_size), state
     matched = cast(Match, match(cell.formula))
-    begin = packed.sort(state)
-    rows = packed.sizes[0]
+    begin, rows = packed.sort(state), packed.sizes[0]
     hidden = [begin[j][:rows].unsqueeze(0).contiguous() for j in matched.states]  # for cuDNN
-    weights = torch_weights(cell)
-    ys, *final = _call(matched.kernel, packed, xs, hidden, weights)
+    ys, *final = _call(matched.kernel, packed, xs, hidden, torch_weights(cell))
     new = {cell.formula.states[j]: f[0] for j, f in zip(matched.states, final, strict=True)}
     end = State(**{name: new[name] for name in cell.formula.states})
     if rows < packed.rows:  # rows without a single token keep the state they came with

@@ -1,8 +1,6 @@
 """Classification: one label for a text."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elman.tasks.spec import FILES, NETWORK, TOKENS, TRAINING, Flag, TaskSpec
 
@@ -36,7 +34,4 @@ SPEC = TaskSpec(
         **TRAINING,
     },
 )
-
-
-def __getattr__(name: str) -> Any:
-    return SPEC.export(name)
+__getattr__ = SPEC.export

@@ -6,17 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from elman.tasks.label_data import (
-    LabelDataConfig,
-    NumberedRows,
-    build_examples,
-    read_labeled_rows,
-    warn_of_header,
-)
+from elman.tasks.label_data import LabelDataConfig, build_examples, read_labeled
 from elman.text.in_memory import InMemory
 from elman.text.trees import read_phrases
-
-COLUMNS = ("text", "label")
 
 
 @dataclass(frozen=True)
@@ -44,9 +36,6 @@ def read_examples(
     """The examples of a file, labels renamed as ``data`` says."""
     paths = (source,) if isinstance(source, str) else source
     if len(paths) == 1 and data.format == "trees" and not isinstance(paths[0], InMemory):
-        rows: NumberedRows = read_phrases(paths[0], roots=not (train and data.phrases), encoding=data.encoding)
-    else:
-        rows = read_labeled_rows(data, paths, COLUMNS)
-    examples = build_examples(ClassifierExample, data, rows, paths[0])
-    table = len(paths) == 1 and data.format != "trees"
-    return warn_of_header(examples, COLUMNS) if train and table else examples
+        rows = read_phrases(paths[0], roots=not (train and data.phrases), encoding=data.encoding)
+        return build_examples(ClassifierExample, data, rows, paths[0])
+    return read_labeled(ClassifierExample, data, paths, ("text", "label"), train=train)

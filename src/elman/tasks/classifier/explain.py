@@ -31,17 +31,10 @@ def trace(task: Classifier, text: str, word: int | None) -> TextTrace:
         logits: Tensor = net(words)
         return logits[:, best] - logits[:, other]
 
-    pool = net.pool
-    return TextTrace(
-        task.featurizer.display(text),
-        " " if task.featurizer.tokenizer.level == "word" else "",
-        net.encode if hasattr(net, "encode") else None,
-        xs,
-        net.words,
-        margin,
-        [Question("the text", names[best], names[other])],
-        attention=_attention(pool, net, words) if isinstance(pool, AttentionPooling) else None,
-    )
+    tokens, blank = task.featurizer.display(text), " " if task.featurizer.tokenizer.level == "word" else ""
+    layers, question = getattr(net, "encode", None), Question("the text", names[best], names[other])
+    looked = _attention(net.pool, net, words) if isinstance(net.pool, AttentionPooling) else None
+    return TextTrace(tokens, blank, layers, xs, net.words, margin, [question], attention=looked)
 
 
 @torch.no_grad()

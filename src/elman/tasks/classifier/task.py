@@ -6,10 +6,9 @@ from collections.abc import Iterable
 
 from elman.tasks.base import TaskDefaults
 from elman.tasks.classifier import SPEC
-from elman.tasks.classifier.config import ClassifierConfig
 from elman.tasks.classifier.data import ClassifierDataConfig, ClassifierExample, read_examples
 from elman.tasks.classifier.explain import trace
-from elman.tasks.classifier.network import ClassifierNetwork
+from elman.tasks.classifier.network import ClassifierConfig, ClassifierNetwork
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.label_task import LabelTask, Prediction
 from elman.tasks.results import CardInfo

@@ -1,8 +1,6 @@
 """Language models: how likely is a text, and what comes next."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elman.tasks.spec import FILES, NETWORK, TOKENS, TRAINING, Flag, TaskSpec
 
@@ -39,7 +37,4 @@ SPEC = TaskSpec(
         "--bptt": Flag("data.bptt", "Steps of truncated backpropagation through time.", "N", int),
     },
 )
-
-
-def __getattr__(name: str) -> Any:
-    return SPEC.export(name)
+__getattr__ = SPEC.export

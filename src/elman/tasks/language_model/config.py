@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from elman.cells import get_cell
-from elman.errors import ConfigError, check_option
-from elman.tasks.config import positive, require_layers, share
+from elman.errors import ConfigError
+from elman.tasks.config import check_least, check_residual, check_shares
 
 _DROPOUTS = ("dropout", "input_dropout", "layer_dropout", "mixture_dropout")
 _SHARES = (*_DROPOUTS, "word_dropout", "weight_drop", "zoneout")
@@ -47,13 +47,10 @@ class LanguageModelConfig:
 
     def __post_init__(self) -> None:
         get_cell(self.cell)
-        for name in ("hidden", "layers", "embedding", "mixtures"):
-            positive(name, getattr(self, name))
-        for name in _SHARES:
-            share(name, getattr(self, name) or 0.0)
-        for name in (*_PENALTIES, "mogrifier_rounds", "mogrifier_rank", "last_hidden"):
-            check_option(name, getattr(self, name), getattr(self, name) >= 0, "at least 0")
-        require_layers(self.residual, self.layers)
+        check_least(1, self, "hidden", "layers", "embedding", "mixtures")
+        check_shares(self, *_SHARES)
+        check_least(0, self, *_PENALTIES, "mogrifier_rounds", "mogrifier_rank", "last_hidden")
+        check_residual(self)
         if self.mogrifier_rank and not self.mogrifier_rounds:
             raise ConfigError(f"mogrifier_rank is {self.mogrifier_rank}, but mogrifier_rounds is 0")
         if self.freeze_vectors and not self.vectors:

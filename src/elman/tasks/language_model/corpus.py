@@ -14,14 +14,13 @@ from elman.errors import DataError, ModelError
 from elman.tasks.base import Progress
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model.data import (
-    BLOCK,
     LanguageModelDataConfig,
     LanguageModelDataset,
     encode_lines,
     ends_lines_with_newline,
     learn_tokenizer,
 )
-from elman.text.corpus_cache import CorpusCache
+from elman.text.corpus_cache import BLOCK, CorpusCache
 from elman.text.files import display_name, read_lines
 from elman.text.fingerprint import digest, file_state
 from elman.text.in_memory import InMemory

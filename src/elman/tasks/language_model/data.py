@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elman.errors import DataError, check_option
-from elman.tasks.config import DataConfig, TokenizerConfig, positive
-from elman.text.corpus_cache import TextCounts
+from elman.errors import DataError
+from elman.tasks.config import DataConfig, TokenizerConfig, check_least
+from elman.text.corpus_cache import TextCounts, split_blocks
 from elman.text.line_encoder import make_encoder
 from elman.text.tokenizer import Tokenizer
-
-BLOCK = 2**20  # characters encoded, or reported, at a time
 
 
 @dataclass(frozen=True)
@@ -33,10 +31,8 @@ class LanguageModelDataConfig(DataConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("bptt", "eval_streams"):
-            positive(name, getattr(self, name))
-        for name in ("streams", "bptt_std"):
-            check_option(name, getattr(self, name), getattr(self, name) >= 0, "at least 0")
+        check_least(1, self, "bptt", "eval_streams")
+        check_least(0, self, "streams", "bptt_std")
 
     @property
     def folder(self) -> Path:
@@ -66,17 +62,9 @@ def learn_tokenizer(texts: Iterable[str], tokens: TokenizerConfig) -> Tokenizer:
 
 def encode_lines(texts: Iterable[str], tokenizer: Tokenizer) -> LanguageModelDataset:
     """Lines as ids, in memory."""
-    encode, counts = (make_encoder(tokenizer, newlines=ends_lines_with_newline(tokenizer)), TextCounts())
+    encode, counts = make_encoder(tokenizer, newlines=ends_lines_with_newline(tokenizer)), TextCounts()
     parts: list[NDArray[Any]] = []
-    block: list[str] = []
-    size = 0
-    for text in texts:
-        block.append(text)
-        size += len(text) + 1
-        if size >= BLOCK:
-            parts.append(encode(block))
-            counts, block, size = counts.plus(len(parts[-1]), block), [], 0
-    if block:
+    for block in split_blocks(texts):
         parts.append(encode(block))
         counts = counts.plus(len(parts[-1]), block)
     if not counts.tokens:

@@ -1,4 +1,4 @@
-"""How a language model reads: its gates, its surprise, and what its next word rests on."""
+"""How a language model reads: its gates, its surprisal, and what its next word rests on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from elman.generation import score
 from elman.generation.token_bytes import display_token, display_tokens
 from elman.shapes import Tensor
-from elman.tasks.results import Question, Surprise, TextTrace, best_two, word_index
+from elman.tasks.results import Question, Surprisal, TextTrace, best_two, word_index
 
 if TYPE_CHECKING:
     from elman.tasks.language_model.task import LanguageModel
@@ -36,5 +36,5 @@ def trace(task: LanguageModel, text: str, word: int | None) -> TextTrace:
     asked = "the next token" if word is None else f"token {word}"
     questions = [Question(asked, display_token(tokenizer, best), display_token(tokenizer, other))]
     found = score(task, text)
-    surprise = Surprise(found.tokens, [-nats for nats in found.log_probs])
-    return TextTrace([end, *tokens], blank, net.layers, xs, net.embed, margin, questions, surprise=surprise)
+    surprisal = Surprisal(found.tokens, [-nats for nats in found.log_probs])
+    return TextTrace([end, *tokens], blank, net.layers, xs, net.embed, margin, questions, surprisal=surprisal)

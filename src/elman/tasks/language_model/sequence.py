@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,9 +41,6 @@ class LanguageModelSequenceModel(TaskSequenceModel):
     def __init__(self, task: LanguageModel) -> None:
         self.task, self.net = task, task.net
         self.features = task.net.layers.output_size
-
-    def collate(self, window: StatefulBatch) -> StatefulBatch:
-        return window
 
     def training_loss(self, objective: Callable[..., Tensor]) -> StatefulObjective:
         return StatefulObjective(objective, self)
@@ -90,8 +87,8 @@ class LanguageModelSequenceModel(TaskSequenceModel):
 
     def score(self, window: StatefulBatch, given: Sequences, copies: int = 1) -> SequenceScores:
         hs = self.states(window, given, copies)
-        nats = self.net.output.nll(hs, given.tokens)
-        return SequenceScores(-nats.masked_fill(~given.mask, 0), hs)
+        nll = self.net.output.nll(hs, given.tokens)
+        return SequenceScores(-nll.masked_fill(~given.mask, 0), hs)
 
     def states(self, window: StatefulBatch, given: Sequences, copies: int = 1) -> Float[Tensor, "N T H"]:
         start = window.batch.ids[:, :1].repeat_interleave(copies, 0)
@@ -107,9 +104,6 @@ class LanguageModelSequenceModel(TaskSequenceModel):
 
     def likelihood(self, window: StatefulBatch) -> Float[Tensor, ""]:
         return self.task.bptt_loss(window.batch, 0.0, window.state)[0]
-
-    def words(self, rows: Sequence[Sequence[int]]) -> list[Sequence[Hashable]]:
-        return [list(row) for row in rows]
 
     @torch.no_grad()
     def following(self, window: StatefulBatch) -> Any:

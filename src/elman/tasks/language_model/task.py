@@ -35,7 +35,7 @@ from elman.tasks.language_model.data import (
 from elman.tasks.language_model.explain import trace
 from elman.tasks.language_model.network import BPTTBatch, BPTTLoss, LanguageModelNetwork
 from elman.tasks.language_model.sequence import LanguageModelSequenceModel
-from elman.tasks.results import CardInfo, Report, TextTrace
+from elman.tasks.results import CardInfo, Report
 from elman.text.batching import BPTTBatches, BPTTWindow, BPTTWindows
 from elman.text.tokenizer import Tokenizer, load_tokenizer
 from elman.text.vectors import read_vectors
@@ -73,7 +73,9 @@ class LanguageModel(GenerationMixin, Task[str]):
     predict_options = frozenset()
     evaluate_options = frozenset({"cache", "dynamic"})
     metric = "perplexity"
+    best: Literal["max", "min"] = "min"
     read = staticmethod(read_corpus)
+    trace = trace
 
     config: LanguageModelConfig
     net: LanguageModelNetwork
@@ -84,10 +86,6 @@ class LanguageModel(GenerationMixin, Task[str]):
         self.config, self.tokenizer = config, tokenizer
         self.net = LanguageModelNetwork(config, len(tokenizer.items), vectors)
         self.bptt_loss = BPTTLoss(self.net, config)
-
-    @property
-    def best(self) -> Literal["max", "min"]:
-        return "min"
 
     @classmethod
     def split(cls, data: LanguageModelDataConfig) -> tuple[TextCorpus, TextCorpus | None]:
@@ -203,7 +201,7 @@ class LanguageModel(GenerationMixin, Task[str]):
         self, data: LanguageModelDataset, *, cache: Cache | None = None, dynamic: DynamicEval | None = None
     ) -> dict[str, float]:
         """What a text costs, read from its beginning to its end in as many streams as ``data.rows``."""
-        total = self.nats(data, cache=cache, dynamic=dynamic)
+        total = self.nll(data, cache=cache, dynamic=dynamic)
         mean = total / len(data)
         perplexity = exp(mean) if mean < 700 else inf
         scores = {"perplexity": perplexity, "nats_per_token": mean, "bits_per_token": mean / log(2)}
@@ -211,7 +209,7 @@ class LanguageModel(GenerationMixin, Task[str]):
             scores["bits_per_character"] = total / log(2) / data.characters
         return {**scores, "tokens": len(data)}
 
-    def nats(
+    def nll(
         self,
         data: LanguageModelDataset,
         *,
@@ -229,8 +227,8 @@ class LanguageModel(GenerationMixin, Task[str]):
             read = graph_replay.GraphReplay(net.read) if replayed else None
             costs = StreamingNLL(net, data.rows, cache=cache, dynamic=dynamic, read=read)
             for batch in map(self.collate, BPTTWindows(data.ids, data.rows, steps, first=self.end)()):
-                nats = costs(batch.ids, batch.targets, batch.mask)
-                total += float(nats.double()[batch.mask].sum())
+                nll = costs(batch.ids, batch.targets, batch.mask)
+                total += float(nll.double()[batch.mask].sum())
         return total
 
     def perplexity(self, lines: Iterable[str]) -> float:
@@ -239,9 +237,6 @@ class LanguageModel(GenerationMixin, Task[str]):
 
     def report(self, dataset: LanguageModelDataset, progress: Progress, **options: Any) -> Report:
         return Report(self.evaluate_dataset(dataset, **options), digits=4)
-
-    def trace(self, text: str, word: int | None) -> TextTrace:
-        return trace(self, text, word)
 
     def card_info(self) -> CardInfo:
         m, sizes = self.config, "-".join(map(str, self.config.widths))

@@ -1,16 +1,22 @@
-"""Pairs of texts with labels: how they are read."""
+"""Pairs of texts with labels: where they are, and how they are read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
-from elman.errors import DataError
-from elman.tasks.label_data import build_examples, read_labeled_rows, warn_of_header
-from elman.tasks.pairs.config import PairsDataConfig
-from elman.text.quoting import quote
+from elman.errors import DataError, quote
+from elman.tasks.label_data import LabelDataConfig, read_labeled
 
-COLUMNS = ("first", "second", "label")
+
+@dataclass(frozen=True)
+class PairsDataConfig(LabelDataConfig):
+    """Where the pairs are: a table, or a file of first texts, one of second texts and one of labels."""
+
+    format: Literal["", "tsv", "csv", "jsonl"] = ""  # "": by the ending
+    first: str = "first"  # column: a name, or a number from 1
+    second: str = "second"
 
 
 class PairsExample(NamedTuple):
@@ -29,8 +35,7 @@ def read_examples(
 ) -> Iterator[PairsExample]:
     """The examples of a table, or of three files; labels are renamed as ``data`` says."""
     paths = (source,) if isinstance(source, str) else source
-    examples = build_examples(PairsExample, data, read_labeled_rows(data, paths, COLUMNS), paths[0])
-    return warn_of_header(examples, COLUMNS) if train and len(paths) == 1 else examples
+    return read_labeled(PairsExample, data, paths, ("first", "second", "label"), train=train)
 
 
 def split_line(line: str) -> tuple[str, str]:

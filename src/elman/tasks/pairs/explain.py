@@ -42,16 +42,9 @@ def trace(task: Pairs, text: str, word: int | None) -> TextTrace:
     if net.compare is not None:
         weights = net.alignment(texts, mask)[1, : len(second), : len(first)]
         alignment = Alignment(first, second, weights.float().cpu())
-    return TextTrace(
-        [*first, BETWEEN, *second],
-        " " if task.featurizer.tokenizer.level == "word" else "",
-        None,
-        xs,
-        net.words,
-        margin,
-        [Question("the pair", names[best], names[other])],
-        alignment=alignment,
-    )
+    tokens, blank = [*first, BETWEEN, *second], " " if task.featurizer.tokenizer.level == "word" else ""
+    question = Question("the pair", names[best], names[other])
+    return TextTrace(tokens, blank, None, xs, net.words, margin, [question], alignment=alignment)
 
 
 def _separate(xs: Float[Tensor, "1 L D"], first: int) -> tuple[Float[Tensor, "2 T D"], Bool[Tensor, "2 T"]]:

@@ -1,6 +1,9 @@
-"""The network of pairs: both texts are read with the same weights, then compared."""
+"""The network of pairs and its options: both texts are read with the same weights, then compared."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import nn
@@ -10,9 +13,20 @@ from elman.layers.attention import Attention
 from elman.layers.embedding import LockedDropout
 from elman.layers.pooling import build_pooling
 from elman.shapes import Bool, Float, Tensor
-from elman.tasks.label_network import LabelNetwork, build_decision, build_encoder
-from elman.tasks.pairs.config import PairsConfig
+from elman.tasks.label_network import LabelConfig, LabelNetwork, build_decision
+from elman.tasks.word_batch import build_encoder
 from elman.tasks.word_features import WordFeaturizer
+
+
+@dataclass(frozen=True)
+class PairsConfig(LabelConfig):
+    """The network: read both texts with the same weights, compare, decide."""
+
+    attention: Literal["none", "soft"] = "none"  # soft: each word is compared with those like it
+    characters: Literal["", "cnn", "lstm"] = "cnn"
+    hidden: int = 64  # units of each direction
+    pool: Literal["last", "mean", "max", "mean+max", "attention"] = "max"
+    mlp: int = 128
 
 
 class PairsNetwork(LabelNetwork):

@@ -8,10 +8,9 @@ from elman.tasks.base import PredictOptions, TaskDefaults
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.label_task import LabelTask, Prediction
 from elman.tasks.pairs import SPEC
-from elman.tasks.pairs.config import PairsConfig, PairsDataConfig
-from elman.tasks.pairs.data import PairsExample, read_examples
+from elman.tasks.pairs.data import PairsDataConfig, PairsExample, read_examples
 from elman.tasks.pairs.explain import trace
-from elman.tasks.pairs.network import PairsNetwork
+from elman.tasks.pairs.network import PairsConfig, PairsNetwork
 from elman.tasks.results import Answer, CardInfo
 from elman.text.tables import read_rows
 

@@ -1,8 +1,6 @@
 """Sequence to sequence: a text is read, another is written."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elman.tasks.spec import FILES, NETWORK, TRAINING, Flag, TaskSpec
 
@@ -50,16 +48,12 @@ SPEC = TaskSpec(
         **NETWORK,
         "--hidden": Flag("model.hidden", "Hidden size.", "N", int),
         "--embedding": Flag("model.embedding", "Size of the token embeddings.", "N", int),
-        "--context": Flag(
-            "model.context",
-            "What of the source each step sees. By attention: between, current, previous, feeding; "
-            "without: first, every, aligned.",
+        "--decoder": Flag(
+            "model.decoder",
+            "Decoder. With attention: gnmt, luong, bahdanau, input-feeding; else plain, context, transducer.",
         ),
         "--score": Flag("model.score", "Attention score: bilinear, dot, scaled or additive."),
         **TRAINING,
     },
 )
-
-
-def __getattr__(name: str) -> Any:
-    return SPEC.export(name)
+__getattr__ = SPEC.export

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from elman.cells import get_cell
-from elman.errors import ConfigError, check_option
+from elman.errors import ConfigError
 from elman.layers.attention import SCORES
-from elman.tasks.config import positive, share
+from elman.tasks.config import check_least, check_shares
 
-Context = Literal["auto", "first", "every", "previous", "current", "between", "feeding", "aligned"]
-ATTENDING = ("previous", "current", "between", "feeding")
+DecoderKind = Literal["auto", "plain", "context", "bahdanau", "luong", "gnmt", "input-feeding", "transducer"]
+ATTENDING = ("bahdanau", "luong", "gnmt", "input-feeding")
 _TRAINING = ("dropout", "word_dropout", "label_smoothing", "coverage", "vectors")
 _WRITING = ("metric", "bleu", "beam", "length_penalty", "max_tokens", "replace_unk")
 
@@ -29,8 +29,8 @@ class Seq2SeqConfig:
     bidirectional: bool = True
     embedding: int = 256  # features of a token
     vectors: str = ""  # a file of pretrained ones for the source's words
-    # What of the source a step sees: `elman.layers.decoders.base`; auto: between layers, of one layer current.
-    context: Context = "auto"
+    # How a step sees the source, see `elman.layers.decoders`; auto: gnmt, of one layer luong.
+    decoder: DecoderKind = "auto"
     score: Literal["dot", "scaled", "bilinear", "additive"] = "bilinear"  # of attention
     decoder_init: Literal["copied", "transformed", "zero"] = "transformed"  # the decoder's first state
     summary: Literal["last", "mean"] = "last"  # c = g(h_{1:n}): for the start, and for every step
@@ -56,38 +56,35 @@ class Seq2SeqConfig:
 
     def __post_init__(self) -> None:
         get_cell(self.cell)
-        if self.context == "auto":  # settled here, so that config.json says which it was
-            object.__setattr__(self, "context", "between" if self.layers > 1 else "current")
-        for name in ("hidden", "layers", "embedding", "beam", "max_tokens"):
-            positive(name, getattr(self, name))
-        for name in ("dropout", "word_dropout", "zoneout", "label_smoothing"):
-            share(name, getattr(self, name))
-        for name in ("coverage", "length_penalty", "encoder_layers", "encoder_hidden"):
-            check_option(name, getattr(self, name), getattr(self, name) >= 0, "at least 0")
+        if self.decoder == "auto":  # settled here, so that config.json says which it was
+            object.__setattr__(self, "decoder", "gnmt" if self.layers > 1 else "luong")
+        check_least(1, self, "hidden", "layers", "embedding", "beam", "max_tokens")
+        check_shares(self, "dropout", "word_dropout", "zoneout", "label_smoothing")
+        check_least(0, self, "coverage", "length_penalty", "encoder_layers", "encoder_hidden")
         assert self.score in SCORES
-        self._check_context()
+        self._check_decoder()
         self._check_start()
         if self.residual and not (self.residual_encoder or self.residual_decoder):
             raise ConfigError("residual is true, but no layer adds to what it reads: take more layers")
-        if self.zoneout and self.encoder != "recurrent" and self.context == "aligned":
+        if self.zoneout and self.encoder != "recurrent" and self.decoder == "transducer":
             raise ConfigError("zoneout is for cells, and there are none: set encoder to 'recurrent'")
 
-    def _check_context(self) -> None:
+    def _check_decoder(self) -> None:
         for name in ("copying", "replace_unk", "coverage"):
-            if getattr(self, name) and self.context not in ATTENDING:
-                given, known = self.context, ", ".join(ATTENDING)
-                raise ConfigError(f"{name} needs attention, but context is {given!r}; take one of {known}")
-        if self.context == "between" and self.layers < 2:
-            raise ConfigError("context is 'between' layers, but layers is 1; take 'current' or 2")
+            if getattr(self, name) and self.decoder not in ATTENDING:
+                given, known = self.decoder, ", ".join(ATTENDING)
+                raise ConfigError(f"{name} needs attention, but decoder is {given!r}; take one of {known}")
+        if self.decoder == "gnmt" and self.layers < 2:
+            raise ConfigError("decoder is 'gnmt', which needs two layers, but layers is 1; take 'luong' or 2")
         if self.copying and self.label_smoothing:
-            raise ConfigError("copying has no smoothing: set smoothing to 0")
+            raise ConfigError("copying has no label smoothing: set label_smoothing to 0")
         if self.shared and self.vectors:
             raise ConfigError("vectors are for the source alone: set shared to false")
-        if self.context == "aligned" and self.bidirectional:
-            raise ConfigError("context is 'aligned', which writes while it reads: set bidirectional to false")
-        if self.decoder_only and (self.context != "first" or self.bidirectional or self.encoder != "recurrent"):
+        if self.decoder == "transducer" and self.bidirectional:
+            raise ConfigError("a 'transducer' decoder writes while it reads: set bidirectional to false")
+        if self.decoder_only and (self.decoder != "plain" or self.bidirectional or self.encoder != "recurrent"):
             raise ConfigError(
-                "decoder_only is one recurrent network in one direction: set context to 'first', "
+                "decoder_only is one recurrent network in one direction: set decoder to 'plain', "
                 "bidirectional to false and encoder to 'recurrent'"
             )
         if self.decoder_only and not (self.shared and (self.decoder_init, self.summary) == ("copied", "last")):
@@ -97,7 +94,7 @@ class Seq2SeqConfig:
             )
 
     def _check_start(self) -> None:
-        if self.decoder_init != "copied" or self.summary == "mean" or self.context == "aligned":
+        if self.decoder_init != "copied" or self.summary == "mean" or self.decoder == "transducer":
             return
         if self.encoder != "recurrent":
             raise ConfigError(
@@ -119,8 +116,8 @@ class Seq2SeqConfig:
     @property
     def residual_decoder(self) -> bool:
         """Do layers of the decoder add to what they read? The one that reads a context does not."""
-        plain = self.layers - (self.context == "between")
-        return self.residual and plain > 1 and self.context != "aligned"
+        plain = self.layers - (self.decoder == "gnmt")
+        return self.residual and plain > 1 and self.decoder != "transducer"
 
     @property
     def reading(self) -> int:  # layers of the encoder

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from elman.errors import ConfigError, DataError, check_option
-from elman.tasks.config import ExamplesConfig, TokenizerConfig, positive
+from elman.errors import ConfigError, DataError
+from elman.tasks.config import ExamplesConfig, TokenizerConfig, check_least
 from elman.text import tables
 from elman.text.files import display_name, read_lines, read_parallel
 from elman.text.in_memory import InMemory
@@ -28,8 +28,8 @@ class Seq2SeqDataConfig(ExamplesConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        positive("max_tokens", self.max_tokens)
-        check_option("eval_examples", self.eval_examples, self.eval_examples >= 0, "at least 0")
+        check_least(1, self, "max_tokens")
+        check_least(0, self, "eval_examples")
         if self.separator and self.format:
             raise ConfigError("separator is for text that is no table; leave format out")
 
@@ -60,50 +60,44 @@ def read_examples(
     paths = (source,) if isinstance(source, str) else source
     if train and len(paths) > 2:
         raise ConfigError(f"to train on, one file or two, not {len(paths)}")
-    pairs = _drop_empty(_pairs(data, paths), display_name(paths[0]))
+    pairs = _build_examples(_read_rows(data, paths), display_name(paths[0]))
     return _group_by_source(pairs) if data.multi_reference and not train else pairs
 
 
-def _pairs(data: Seq2SeqDataConfig, paths: tuple[str, ...]) -> Iterator[Seq2SeqExample]:
+def _read_rows(data: Seq2SeqDataConfig, paths: tuple[str, ...]) -> Iterable[tuple[int, Sequence[str]]]:
+    """Numbered rows of a source and its targets."""
     if len(paths) > 1:
-        for number, (text, *targets) in read_parallel(paths, encoding=data.encoding):
-            yield Seq2SeqExample(text, tuple(targets), f"{display_name(paths[0])}:{number}")
-    elif data.separator and not isinstance(paths[0], InMemory):
-        yield from _read_separated(data, paths[0])
-    else:
-        columns = (data.source, data.target)
-        header, format = columns != ("source", "target"), data.format or None
-        rows = tables.read_rows(paths[0], columns, format=format, encoding=data.encoding, header=header)
-        for number, (text, target) in rows:
-            yield Seq2SeqExample(text, (target,), f"{display_name(paths[0])}:{number}")
+        return read_parallel(paths, encoding=data.encoding)
+    if data.separator and not isinstance(paths[0], InMemory):
+        return _read_separated(data, paths[0])
+    columns = (data.source, data.target)
+    header, format = columns != ("source", "target"), data.format or None
+    return tables.read_rows(paths[0], columns, format=format, encoding=data.encoding, header=header)
 
 
-def _read_separated(data: Seq2SeqDataConfig, path: str) -> Iterator[Seq2SeqExample]:
+def _read_separated(data: Seq2SeqDataConfig, path: str) -> Iterator[tuple[int, Sequence[str]]]:
     for number, line in read_lines(path, encoding=data.encoding):
-        where = f"{display_name(path)}:{number}"
-        if not line.strip():
-            continue
         text, found, target = line.partition(data.separator)
-        if not found:
+        if not found and line.strip():
+            where = f"{display_name(path)}:{number}"
             raise DataError(f"{where}: expected source and target with {data.separator!r} between")
-        yield Seq2SeqExample(text.strip(), (target.strip(),), where)
+        yield number, (text.strip(), target.strip())
 
 
-def _drop_empty(pairs: Iterator[Seq2SeqExample], file: str) -> Iterator[Seq2SeqExample]:
+def _build_examples(rows: Iterable[tuple[int, Sequence[str]]], file: str) -> Iterator[Seq2SeqExample]:
     """Pairs of which both sides say something; what is empty on both sides is left out."""
     empty = True
-    for example in pairs:
-        source, target = bool(example.source.strip()), any(text.strip() for text in example.targets)
-        if not source and not target:
-            continue
-        if not (source and target):
+    for number, (text, *targets) in rows:
+        source, target = bool(text.strip()), any(map(str.strip, targets))
+        if source != target:
             which = "source" if target else "target"
             raise DataError(
-                f"{example.where}: the {which} is empty, but not the other side; are the files of "
+                f"{file}:{number}: the {which} is empty, but not the other side; are the files of "
                 "one length and in the same order?"
             )
-        empty = False
-        yield example
+        if source:
+            empty = False
+            yield Seq2SeqExample(text, tuple(targets), f"{file}:{number}")
     if empty:
         raise DataError(f"{file}: there are no pairs")
 

@@ -14,7 +14,7 @@ from elman.state import eval_mode
 from elman.tasks.base import Progress
 from elman.tasks.results import Report
 from elman.tasks.seq2seq.data import Seq2SeqDataset
-from elman.tasks.seq2seq.loss import nats
+from elman.tasks.seq2seq.loss import nll
 from elman.tasks.seq2seq.search import DecodingConfig, chunks
 
 if TYPE_CHECKING:
@@ -41,11 +41,8 @@ def _edit_scores(task: Seq2Seq, texts: list[str], right: list[list[str]]) -> dic
 
 def _single_spaced(dataset: Seq2SeqDataset, answers: Sequence[str]) -> tuple[list[str], list[list[str]]]:
     """Answers and their references as the model's own scores take them: blanks are blanks."""
-
-    def plain(texts: Sequence[str]) -> list[str]:
-        return [" ".join(text.split()) for text in texts]
-
-    return plain(answers), [plain(e.targets) for e in dataset.examples]
+    right = [[" ".join(text.split()) for text in e.targets] for e in dataset.examples]
+    return [" ".join(text.split()) for text in answers], right
 
 
 @torch.no_grad()
@@ -54,7 +51,7 @@ def _nats_per_token(task: Seq2Seq, dataset: Seq2SeqDataset) -> float:
     with eval_mode(task.net) as net:
         for some in chunks([max(pair) for pair in dataset.lengths]):
             batch = task.collate([dataset.rows[i] for i in some])
-            total += float(nats(net, batch).double()[batch.target_mask].sum())
+            total += float(nll(net, batch).double()[batch.target_mask].sum())
             count += float(batch.target_mask.sum())
     return total / count
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import torch
 
-from elman.cells import Stacked
 from elman.errors import ConfigError
 from elman.generation.token_bytes import display_token, display_tokens
-from elman.layers.decoders.base import RecurrentDecoder
 from elman.layers.encoder import RecurrentEncoder
-from elman.layers.rnn import RNN, StackedRNN
 from elman.shapes import Float, Tensor
-from elman.tasks.results import Alignment, Question, Surprise, TextTrace, best_two, word_index
+from elman.tasks.results import Alignment, Question, Surprisal, TextTrace, best_two, word_index
 from elman.tasks.seq2seq.config import ATTENDING
 from elman.tasks.seq2seq.data import EncodedPair, Seq2SeqExample
 from elman.tasks.seq2seq.loss import teacher_forced, tokens_before
@@ -46,10 +43,11 @@ def trace(task: Seq2Seq, text: str, word: int | None) -> TextTrace:
         return (log_probs[place, target] - log_probs[place, others])[places]
 
     questions = [Question(f"token {i + 1}", written[i], _display(task, row, int(others[i]))) for i in places]
-    blank, layers = " " if task.tokenizers.source.level == "word" else "", _recurrent_layers(net)
-    looked = align([task], text, answer) if task.config.context in ATTENDING else None
-    surprise, reads = Surprise(written, nats.tolist()), net.reads
-    return TextTrace(source, blank, layers, xs, reads, margins, questions, surprise=surprise, alignment=looked)
+    blank, reader = " " if task.tokenizers.source.level == "word" else "", net.reader
+    layers = reader.layers if isinstance(reader, RecurrentEncoder) else None
+    looked = align([task], text, answer) if task.config.decoder in ATTENDING else None
+    costs, reads = Surprisal(written, nats.tolist()), net.reads
+    return TextTrace(source, blank, layers, xs, reads, margins, questions, surprisal=costs, alignment=looked)
 
 
 @torch.no_grad()
@@ -63,7 +61,7 @@ def align(tasks: Sequence[Seq2Seq], text: str, answer: Sequence[str]) -> Alignme
     for task in tasks:
         weights = teacher_forced(task.net, task.collate([row])).weights
         if weights is None:
-            raise ConfigError(f"there is no attention to show: context is {task.config.context!r}")
+            raise ConfigError(f"there is no attention to show: decoder is {task.config.decoder!r}")
         looked.append(weights[0].float().cpu())
     written = [_display(first, row, i) for i in row.target]
     return Alignment(_source(first, text), written, torch.stack(looked).mean(0))
@@ -88,13 +86,6 @@ def _log_probs(
     assert weights is not None
     copies = batch.copies.expand(len(os), -1)
     return net.pointer.log_probabilities(os, weights[0], log_probs, copies, batch.unknown)
-
-
-def _recurrent_layers(net: Seq2SeqNetwork) -> RNN | StackedRNN | None:
-    """Those of the encoder, where it is recurrent; a single network's are also its decoder's."""
-    if not hasattr(net, "encoder"):
-        return RNN(cast(Stacked, cast(RecurrentDecoder, net.decoder).stacks[0]))
-    return net.encoder.layers if isinstance(net.encoder, RecurrentEncoder) else None
 
 
 def _source(task: Seq2Seq, text: str) -> list[str]:

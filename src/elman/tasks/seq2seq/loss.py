@@ -22,7 +22,7 @@ def teacher_forced(net: Seq2SeqNetwork, batch: Seq2SeqBatch) -> DecoderOutput:
     return net.read(session, state, tokens_before(net, batch.target))
 
 
-def nats(net: Seq2SeqNetwork, batch: Seq2SeqBatch) -> Float[Tensor, "B T"]:
+def nll(net: Seq2SeqNetwork, batch: Seq2SeqBatch) -> Float[Tensor, "B T"]:
     """-log p of every target."""
     return costs(net, teacher_forced(net, batch), batch.target, batch.copies)
 
@@ -40,7 +40,9 @@ def loss(net: Seq2SeqNetwork, config: Seq2SeqConfig, batch: Seq2SeqBatch) -> Flo
     else:
         total = weighted_mean(costs(net, reading, batch.target, batch.copies), mask)
     if config.coverage and reading.weights is not None:
-        total = total + config.coverage * weighted_mean(_twice(reading.weights), mask)
+        looked = reading.weights
+        twice = torch.minimum(looked, looked.cumsum(1) - looked).sum(-1)
+        total = total + config.coverage * weighted_mean(twice, mask)
     return total
 
 
@@ -86,7 +88,7 @@ def costs(
     if net.pointer is None:
         return own
     assert reading.weights is not None
-    return net.pointer.nats(reading.os, reading.weights, own, target, copies)
+    return net.pointer.nll(reading.os, reading.weights, own, target, copies)
 
 
 def tokens_before(net: Seq2SeqNetwork, target: Int[Tensor, "N T"]) -> Int[Tensor, "N T"]:
@@ -97,10 +99,6 @@ def tokens_before(net: Seq2SeqNetwork, target: Int[Tensor, "N T"]) -> Int[Tensor
 def to_vocabulary(net: Seq2SeqNetwork, tokens: Tensor) -> Tensor:
     """What is beyond the vocabulary is read as unknown."""
     return tokens if net.pointer is None else tokens.where(tokens < net.pointer.vocabulary, UNK)
-
-
-def _twice(weights: Float[Tensor, "B T S"]) -> Float[Tensor, "B T"]:
-    return torch.minimum(weights, weights.cumsum(1) - weights).sum(-1)
 
 
 def precise(logits: Tensor) -> Tensor:

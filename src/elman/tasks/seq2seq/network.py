@@ -34,10 +34,10 @@ from elman.tasks.seq2seq.pointer import Pointer
 from elman.text.vocab import BOS
 
 _ATTENDING: dict[str, Callable[..., Decoder]] = {
-    "current": LuongDecoder,
-    "between": GNMTDecoder,
-    "previous": BahdanauDecoder,
-    "feeding": InputFeedingDecoder,
+    "luong": LuongDecoder,
+    "gnmt": GNMTDecoder,
+    "bahdanau": BahdanauDecoder,
+    "input-feeding": InputFeedingDecoder,
 }
 
 
@@ -52,7 +52,7 @@ class Seq2SeqNetwork(nn.Module):
     ) -> None:
         super().__init__()
         source, target = vocabularies
-        self.word_dropout, self.aligned = config.word_dropout, config.context == "aligned"
+        self.word_dropout, self.aligned = config.word_dropout, config.decoder == "transducer"
         self.target = Embedding(target, config.embedding)
         if not config.shared:
             given = None if vectors is None else PretrainedEmbedding(vectors)
@@ -73,29 +73,30 @@ class Seq2SeqNetwork(nn.Module):
 
     def _decoder(self, config: Seq2SeqConfig, width: int) -> Decoder:
         size = _output_size(config, width)
-        if config.context == "aligned":
+        if config.decoder == "transducer":
             return TransducerDecoder(size)
         cells = _cells(config, size)
         stacks = _stacks(config, cells)
         start = _start(config, cells, size)
         readout = Readout(cells[-1].output_size, size, config.hidden)
-        if config.context == "first":
+        if config.decoder == "plain":
             return PlainDecoder(*stacks, initial_state=start)
-        if config.context == "every":
+        if config.decoder == "context":
             summary = SUMMARIES[config.summary]
             return ContextDecoder(*stacks, initial_state=start, summary=summary, readout=readout)
-        top = cells[0] if config.context == "between" else cells[-1]
+        top = cells[0] if config.decoder == "gnmt" else cells[-1]
         attention = Attention(SCORES[config.score](top.output_size, size))
-        return _ATTENDING[config.context](*stacks, initial_state=start, attention=attention, readout=readout)
+        return _ATTENDING[config.decoder](*stacks, initial_state=start, attention=attention, readout=readout)
 
     def encode(self, ids: Int[Tensor, "B S"], mask: Bool[Tensor, "B S"]) -> EncoderOutput:
         """The sources as they were read; a transducer gets room to write beyond their end."""
         if self.aligned:
             ids, mask = _with_room(ids, mask)
-        return self._reader(self.drop(self._embed(self.reads, ids)), mask)
+        return self.reader(self.drop(self._embed(self.reads, ids)), mask)
 
     @property
-    def _reader(self) -> Encoder:
+    def reader(self) -> Encoder:
+        """What reads the source: the encoder, or the single network that is also the decoder."""
         if hasattr(self, "encoder"):
             return self.encoder
         return RecurrentEncoder(RNN(cast(Stacked, cast(RecurrentDecoder, self.decoder).stacks[0])))
@@ -140,17 +141,17 @@ def _encoder(config: Seq2SeqConfig, width: int) -> Encoder:
 def _cells(config: Seq2SeqConfig, context: int) -> list[Formulaic]:
     """The decoder's cells; the one that reads the context is wider."""
     cell = with_zoneout(get_cell(config.cell), config.zoneout)
-    beside = {"every": context, "previous": context, "feeding": config.hidden}.get(config.context, 0)
+    beside = {"context": context, "bahdanau": context, "input-feeding": config.hidden}.get(config.decoder, 0)
     cells = [cell(config.embedding + beside, config.hidden)]
     for k in range(1, config.layers):
-        more = context if config.context == "between" and k == 1 else 0
+        more = context if config.decoder == "gnmt" and k == 1 else 0
         cells.append(cell(cells[-1].output_size + more, config.hidden))
     return cells
 
 
 def _stacks(config: Seq2SeqConfig, cells: list[Formulaic]) -> list[Stacked]:
     """The decoder's cells as they are stacked: attention between layers stands between two stacks."""
-    parts = [(cells[:1], False), (cells[1:], True)] if config.context == "between" else [(cells, True)]
+    parts = [(cells[:1], False), (cells[1:], True)] if config.decoder == "gnmt" else [(cells, True)]
     return [
         stack_cells(some, [config.dropout] * len(some), residual=add and config.residual_decoder)
         for some, add in parts

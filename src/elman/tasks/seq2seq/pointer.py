@@ -22,17 +22,17 @@ class Pointer(nn.Module):
         self.vocabulary = vocabulary
         self.gate = nn.Linear(size, 1)
 
-    def nats(
+    def nll(
         self,
         os: Float[Tensor, "B T O"],
         weights: Float[Tensor, "B T S"],
-        nats: Float[Tensor, "B T"],
+        nll: Float[Tensor, "B T"],
         targets: Int[Tensor, "B T"],
         copies: Int[Tensor, "B S"],
     ) -> Float[Tensor, "B T"]:
-        """What each target costs; ``nats`` is what it costs by the vocabulary alone."""
+        """What each target costs; ``nll`` is what it costs by the vocabulary alone."""
         gate = self.gate(os)[..., 0].to(weights.dtype)
-        own = logsigmoid(gate) - nats
+        own = logsigmoid(gate) - nll
         own = own.masked_fill(targets >= self.vocabulary, -torch.inf)
         here = (targets[:, :, None] == copies[:, None]).to(weights.dtype)
         looked = (weights * here).sum(-1).clamp(min=_LEAST).log()

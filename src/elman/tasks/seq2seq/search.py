@@ -13,6 +13,7 @@ from elman import decoding
 from elman.decoding.hypotheses import length_divisor
 from elman.errors import check_option
 from elman.shapes import Bool, Int, Tensor
+from elman.tasks.config import check_least
 from elman.text.batching import length_sorted_chunks
 from elman.text.vocab import BOS, EOS
 
@@ -46,8 +47,8 @@ class DecodingConfig:
     precision: str = "float32"  # of weights and states; bfloat16 rounds them to 8 bits
 
     def __post_init__(self) -> None:
-        check_option("max_tokens", self.max_tokens, self.max_tokens >= 1, "at least 1")
-        check_option("no_repeat", self.no_repeat, self.no_repeat >= 0, "at least 0")
+        check_least(1, self, "max_tokens")
+        check_least(0, self, "no_repeat")
         known = self.precision in PRECISIONS
         check_option("precision", repr(self.precision), known, " or ".join(PRECISIONS))
         self.search()

@@ -60,8 +60,8 @@ class Seq2SeqSequenceModel(TaskSequenceModel):
 
     def score(self, batch: Seq2SeqBatch, given: Sequences, copies: int = 1) -> SequenceScores:
         reading = self._read(batch, given, copies)
-        nats = costs(self.net, reading, given.tokens, batch.copies.repeat_interleave(copies, 0))
-        return SequenceScores(-nats.masked_fill(~given.mask, 0), reading.os)
+        nll = costs(self.net, reading, given.tokens, batch.copies.repeat_interleave(copies, 0))
+        return SequenceScores(-nll.masked_fill(~given.mask, 0), reading.os)
 
     def states(self, batch: Seq2SeqBatch, given: Sequences, copies: int = 1) -> Float[Tensor, "N T H"]:
         return self._read(batch, given, copies).os

@@ -13,7 +13,7 @@ from elman.errors import ConfigError, DataError
 from elman.layers.embedding import Pretrained
 from elman.shapes import Tensor
 from elman.tasks.base import PredictOptions, Progress, Task, TaskDefaults
-from elman.tasks.results import Alignment, Answer, CardInfo, Report, TextTrace
+from elman.tasks.results import Alignment, Answer, CardInfo, Report
 from elman.tasks.seq2seq import SPEC
 from elman.tasks.seq2seq.config import ATTENDING, Seq2SeqConfig
 from elman.tasks.seq2seq.data import (
@@ -71,6 +71,7 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
     predict_options = SEARCH_OPTIONS | {"n_best", "attention", "show_attention"}
     evaluate_options = SEARCH_OPTIONS
     read = staticmethod(read_examples)
+    trace = trace
 
     config: Seq2SeqConfig
     net: Seq2SeqNetwork
@@ -163,15 +164,11 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
 
     def collate(self, rows: Sequence[EncodedPair]) -> Seq2SeqBatch:
         """Rows side by side where the network is."""
-        device = self.device
-
-        def here(ids: list[list[int]]) -> tuple[Tensor, Tensor]:
-            tokens, mask = pad(ids)
-            return tokens.to(device, non_blocking=True), mask.to(device, non_blocking=True)
-
-        copies, _ = here([row.copies for row in rows])
-        source, target = here([row.source for row in rows]), here([row.target for row in rows])
-        return Seq2SeqBatch(*source, *target, copies, max(len(row.unknown) for row in rows))
+        device, sides = self.device, zip(*((row.source, row.target, row.copies) for row in rows), strict=True)
+        padded = ([part.to(device, non_blocking=True) for part in pad(side)] for side in sides)
+        (source, mask), (target, target_mask), (copies, _) = padded
+        unknown = max(len(row.unknown) for row in rows)
+        return Seq2SeqBatch(source, mask, target, target_mask, copies, unknown)
 
     def loss(self, batch: Seq2SeqDataset, progress: float) -> Tensor:
         return loss(self.net, self.config, self.collate(batch.rows))
@@ -227,8 +224,8 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
 
     def align(self, source: str, target: str) -> Alignment:
         """Where the decoder looks when it writes this answer to this text."""
-        if self.config.context not in ATTENDING:
-            raise ConfigError(f"this model has no attention to show: its context is {self.config.context!r}")
+        if self.config.decoder not in ATTENDING:
+            raise ConfigError(f"this model has no attention to show: its decoder is {self.config.decoder!r}")
         row, both = self.encode_pair(source, target), self.tokenizers
         tokens = [*both.target.tokens(target), "</s>"]
         return Alignment(both.source.tokens(source), tokens, attention_weights(self, row, row.target))
@@ -255,16 +252,13 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
     def sequence_model(self) -> Seq2SeqSequenceModel:
         return Seq2SeqSequenceModel(self)
 
-    def trace(self, text: str, word: int | None) -> TextTrace:
-        return trace(self, text, word)
-
     def card_info(self) -> CardInfo:
         m = self.config
         sizes = [f"{len(side.items):,}" for side in (self.tokenizers.source, self.tokenizers.target)]
-        seen = f"attention ({m.context}, {m.score})" if m.context in ATTENDING else m.context
+        seen = f"attention ({m.decoder}, {m.score})" if m.decoder in ATTENDING else m.decoder
         facts = [
             f"tokens: {sizes[0]} to read, {sizes[1]} to write{', joint' * self.tokenizers.joint}",
             f"network: {m.encoder} encoder of {m.reading} layers, {m.cell} decoder of {m.layers}, "
-            f"{m.hidden} units; context: {seen}",
+            f"{m.hidden} units; decoder: {seen}",
         ]
         return CardInfo("A sequence-to-sequence model", 'translate(["some text"])', facts)

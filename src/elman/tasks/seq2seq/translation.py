@@ -103,7 +103,7 @@ def _quick_steps(net: Seq2SeqNetwork, precision: str) -> Callable[[Seq2SeqBatch]
         inputs = TokenProjections(net.target, decoder)  # what one thread computes, no other reads
 
         def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
-            state, o, weights = writer.step(session, state, inputs(to_vocabulary(net, tokens)))
+            state, o, weights = decoder.step(writer, session, state, inputs(to_vocabulary(net, tokens)))
             reading = DecoderOutput(state, o[:, None], weights[:, None])
             return state, with_copies(net, reading, output(net.softmax.P(o)), batch)
 

@@ -1,8 +1,6 @@
 """Labelling: a tag for each word of a sentence."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elman.tasks.spec import FILES, NETWORK, TRAINING, Flag, TaskSpec
 
@@ -35,12 +33,9 @@ SPEC = TaskSpec(
             "COLUMN",
         ),
         "--tokens": Flag("tokens.kind", "Tokenizer for raw text: words or whitespace."),
-        "--output": Flag("model.output", "Output layer: softmax, crf or feedback; default: crf for spans."),
+        "--output": Flag("model.output", "Output: softmax, crf or autoregressive; default: crf for spans."),
         **NETWORK,
         **TRAINING,
     },
 )
-
-
-def __getattr__(name: str) -> Any:
-    return SPEC.export(name)
+__getattr__ = SPEC.export

@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, one_hot, pad
 
 from elman.cells import Cell
-from elman.decoding import AtLengths, Beam, History, Hypothesis, Step
+from elman.decoding import AtLengths, Beam, History, Step
 from elman.decoding.sequence_model import Blend
 from elman.layers.crf import Constraints, Paths
 from elman.layers.rnn import RNN
@@ -75,18 +75,16 @@ class AutoregressiveHead(nn.Module):
         (some,) = lengths.nonzero(as_tuple=True)
         if not len(some):
             return Paths(tags, scores)
-        found = self._search(ys[some], lengths[some], n)
+        legal = () if self.allowed is None else (Legal(self.allowed, lengths[some]),)
+        beam = Beam(width=max(n, self.beam), length_penalty=0, narrow=False, n_best=n)
+        (step, _, state), start = self.open(ys[some]), torch.full_like(some, self.tags)
+        stop, limit = AtLengths(lengths[some]), ys.shape[1]
+        found = beam(step, state, start=start, stop=stop, limit=limit, constraints=legal)
         for row, hypotheses in zip(some.tolist(), found, strict=True):
             for rank, hypothesis in enumerate(hypotheses):
                 tags[row, rank, : len(hypothesis.tokens)] = torch.tensor(hypothesis.tokens)
                 scores[row, rank] = hypothesis.score
         return Paths(tags, scores)
-
-    def _search(self, ys: Tensor, lengths: Tensor, n: int) -> list[list[Hypothesis]]:
-        legal = () if self.allowed is None else (Legal(self.allowed, lengths),)
-        beam = Beam(width=max(n, self.beam), length_penalty=0, narrow=False, n_best=n)
-        (step, _, state), start = self.open(ys), lengths.new_full((len(ys),), self.tags)
-        return beam(step, state, start=start, stop=AtLengths(lengths), limit=ys.shape[1], constraints=legal)
 
     def best(self, ys: Outputs, mask: Mask) -> TagIds:
         return self.n_best(ys, mask, 1).tags[:, 0]

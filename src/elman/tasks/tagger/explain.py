@@ -21,14 +21,13 @@ def trace(task: Tagger, text: str, word: int | None) -> TextTrace:
     net, tokens = task.net, list(task.split_words(text))
     places = [*range(len(tokens))] if word is None else [word_index(word, len(tokens))]
     words = collate(*task.featurizer.sentences([tokens])).to(task.device)
-    heads: list[Head] = list(net.heads)  # type: ignore[arg-type]
     with torch.no_grad():
         xs, ys = net.words(words), net(words)
-        pairs = [_likeliest(head, ys, words.mask) for head in heads]
+        pairs = [_likeliest(head, ys, words.mask) for head in task.heads]
 
     def margins() -> Tensor:
         ys = net(words)
-        each = zip(heads, pairs, strict=True)
+        each = zip(task.heads, pairs, strict=True)
         return torch.cat([margin(h, ys, words.mask, *pair)[places] for h, pair in each])
 
     questions = []

@@ -1,21 +1,46 @@
-"""The network of a tagger: embed, encode, a head for each column."""
+"""The network of a tagger and its options: embed, encode, a head for each column."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from torch import nn
 
-from elman.cells import get_cell, with_zoneout
+from elman.cells import get_cell
 from elman.layers.embedding import LockedDropout
-from elman.layers.encoder import build_stacked_rnn
 from elman.layers.word_layer import WordBatch
 from elman.shapes import Float, Tensor
+from elman.tasks.config import check_least
 from elman.tasks.tagger.autoregressive import AutoregressiveHead
-from elman.tasks.tagger.config import TaggerConfig
 from elman.tasks.tagger.heads import CRFHead, SoftmaxHead
 from elman.tasks.tagger.tagset import Tagset
+from elman.tasks.word_batch import WordFeaturesConfig, build_encoder
 from elman.tasks.word_features import WordFeaturizer
+
+
+@dataclass(frozen=True)
+class TaggerConfig(WordFeaturesConfig):
+    """The network: embed, encode, tag."""
+
+    hidden: int = 200
+    output: Literal["auto", "softmax", "crf", "autoregressive"] = "auto"  # crf where tags mark spans
+    scheme: Literal["", "BIO", "IOB1", "BIOES"] = "BIOES"  # to train spans in; "": that of the file
+    loss: Literal["sum", "mean"] = "sum"  # over the words of a sentence
+    tag_size: int = 20  # autoregressive: features of a tag
+    beam: int = 5  # autoregressive: hypotheses
+    dropout: float = 0.5
+    word_dropout: float = 0.1
+    characters: Literal["", "cnn", "lstm"] = "cnn"
+    casing: bool = True
+    affixes: int = 3
+
+    changeable: ClassVar[frozenset[str]] = WordFeaturesConfig.changeable | {"loss", "beam"}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_least(1, self, "tag_size", "beam")
 
 
 class TaggerNetwork(nn.Module):
@@ -25,14 +50,7 @@ class TaggerNetwork(nn.Module):
         super().__init__()
         self.words = featurizer.layer(config)
         self.drop = LockedDropout(config.dropout)
-        self.encode = build_stacked_rnn(
-            with_zoneout(get_cell(config.cell), config.zoneout),
-            (self.words.output_size, config.hidden),
-            layers=config.layers,
-            bidirectional=config.bidirectional,
-            dropout=config.dropout,
-            residual=config.residual,
-        )
+        self.encode = build_encoder(config, self.words.output_size, config.dropout)
         self.heads = nn.ModuleList(_head(config, self.encode.output_size, tagset) for tagset in tagsets)
 
     def forward(self, words: WordBatch) -> Float[Tensor, "B T H"]:

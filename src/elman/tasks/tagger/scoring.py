@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from elman.metrics import LabelScore, accuracy, label_scores, span_scores
-from elman.tasks.results import Report, label_record, label_table
+from elman.tasks.results import Report, label_table
 from elman.tasks.tagger.data import TaggerDataset
 from elman.tasks.tagger.tagset import Tagset
 from elman.tasks.word_features import WordFeaturizer
@@ -62,7 +63,7 @@ def report_tags(
         each = _score_labels(tagset, [e.tags[i] for e in data.examples], guess)
         unit = "spans" if tagset.written else "words"
         tables.append(label_table(f"column {tagset.column}", each, unit))
-        found[tagset.column] = label_record(each)
+        found[tagset.column] = {name: asdict(score) for name, score in each.items()}
     labels = found if len(found) > 1 else next(iter(found.values()))
     return Report(score_tags(featurizer, tagsets, data, guesses), {"labels": labels}, tables)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -30,12 +29,9 @@ class TaggerSequenceModel(TaskSequenceModel):
     def __init__(self, task: Tagger) -> None:
         heads = list(task.net.heads)
         if len(heads) != 1 or not isinstance(heads[0], AutoregressiveHead):
-            raise ConfigError("objective is for taggers that write: one column, and model.output 'feedback'")
+            raise ConfigError("objective is for taggers with one column and model.output 'autoregressive'")
         self.task, self.net, self.head = task, task.net, heads[0]
         self.features = self.head.read.output_size
-
-    def collate(self, sentences: TaggerDataset) -> TaggerDataset:
-        return sentences
 
     def targets(self, batch: TaggerDataset) -> Sequences:
         tags = pad([tags[0].tolist() for tags in batch.tags])
@@ -67,6 +63,3 @@ class TaggerSequenceModel(TaskSequenceModel):
 
     def likelihood(self, batch: TaggerDataset) -> Float[Tensor, ""]:
         return self.task.loss(batch, 0.0)
-
-    def words(self, rows: Sequence[Sequence[int]]) -> list[Sequence[Hashable]]:
-        return [list(row) for row in rows]

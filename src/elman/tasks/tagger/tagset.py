@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from elman.errors import DataError, ModelError
+from elman.errors import DataError, ModelError, quote
 from elman.layers.crf import Constraints
 from elman.text import spans
 from elman.text.json_io import distinct_strings
-from elman.text.quoting import quote
 from elman.text.schemes import SCHEMES, is_tag
 from elman.text.vocab import Labels
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -11,20 +10,19 @@ from typing import Any, cast
 import numpy as np
 import torch
 
-from elman.errors import ConfigError, DataError, ModelError
+from elman.errors import ConfigError, DataError, ModelError, quote
 from elman.layers.word_layer import WordBatch
 from elman.shapes import Tensor
 from elman.state import eval_mode
-from elman.tasks.base import PredictOptions, Progress, Task, TaskDefaults
+from elman.tasks.base import Progress, Task, TaskDefaults
 from elman.tasks.config import TokenizerConfig
-from elman.tasks.results import Answer, CardInfo, Report, TextTrace
+from elman.tasks.results import CardInfo, Report
 from elman.tasks.tagger import SPEC
 from elman.tasks.tagger.analysis import Tagging, analyse_sentences, best_tags
-from elman.tasks.tagger.config import TaggerConfig
 from elman.tasks.tagger.data import TaggerDataConfig, TaggerDataset, TaggerExample, read_examples
 from elman.tasks.tagger.explain import trace
 from elman.tasks.tagger.heads import Head
-from elman.tasks.tagger.network import TaggerNetwork, output_of
+from elman.tasks.tagger.network import TaggerConfig, TaggerNetwork, output_of
 from elman.tasks.tagger.output import tag_file
 from elman.tasks.tagger.scoring import Tags, report_tags, score_tags
 from elman.tasks.tagger.sequence import TaggerSequenceModel
@@ -34,7 +32,6 @@ from elman.tasks.word_features import InputColumn, WordFeaturizer
 from elman.text.batching import length_sorted_chunks, pad
 from elman.text.json_io import read_json, write_json
 from elman.text.pre_tokenizer import PreTokenizer
-from elman.text.quoting import quote
 from elman.text.vocab import Vocab
 from elman.text.vocab_tokenizer import VocabTokenizer
 
@@ -64,6 +61,8 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
     batches_per_epoch = 400
     predict_options = frozenset({"n_best", "format"})
     read = staticmethod(read_examples)
+    predict_file = tag_file
+    trace = trace
 
     config: TaggerConfig
     net: TaggerNetwork
@@ -83,11 +82,11 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
     ) -> Tagger:
         if tokens.kind not in ("words", "whitespace"):
             raise ConfigError(f"tokens.kind is {tokens.kind!r}; words are tagged: words or whitespace")
-        counts = Counter(word for e in examples for word in e.words)
+        words = [word for e in examples for word in e.words]
         pre_tokenizer = PreTokenizer(tokens.kind, tokens.lower, tokens.digits)
-        folded = (pre_tokenizer.normalize(word) for word in counts.elements())
-        vocab = Vocab.build(folded, min_count=tokens.min_count, size=tokens.size or None)
-        featurizer = WordFeaturizer.learn(config, VocabTokenizer(pre_tokenizer, vocab), counts)
+        normalized = map(pre_tokenizer.normalize, words)
+        vocab = Vocab.build(normalized, min_count=tokens.min_count, size=tokens.size or None)
+        featurizer = WordFeaturizer.learn(config, VocabTokenizer(pre_tokenizer, vocab), words)
         featurizer.inputs = tuple(
             InputColumn(name, Vocab.build(value for e in examples for value in e.inputs[name]))
             for name in examples[0].inputs
@@ -139,7 +138,7 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
         """Mean over sentences of -log p(tags | words), or of that a word."""
         words, ys = self.read_words(batch.rows, batch.forms)
         total = ys.new_zeros(len(ys))
-        for i, head in enumerate(self._heads):
+        for i, head in enumerate(self.heads):
             tags = pad([tags[i].tolist() for tags in batch.tags]).ids.to(ys.device)
             total = total + head.loss(ys, tags, words.mask)
         lengths = words.mask.sum(1).clamp(min=1)
@@ -170,8 +169,8 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
 
     def analyse(self, sentences: Sequence[Sequence[str] | str], *, n_best: int = 1) -> list[list[Tagging]]:
         """For each sentence and each column: tags and spans, how sure they are, and the next best."""
-        rows, forms = self.featurizer.sentences(map(self.split_words, sentences))
-        return self._answer(rows, forms, partial(analyse_sentences, n=n_best))
+        words = map(self.split_words, sentences)
+        return self._answer(*self.featurizer.sentences(words), partial(analyse_sentences, n=n_best))
 
     @torch.no_grad()
     def _answer(
@@ -182,13 +181,14 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
         with eval_mode(self.net):
             for some in length_sorted_chunks([*map(len, rows)], max_rows=128, max_tokens=2**15):
                 words, ys = self.read_words([rows[i] for i in some], forms)
-                for tagset, head in zip(self.tagsets, self._heads, strict=True):
+                for tagset, head in zip(self.tagsets, self.heads, strict=True):
                     for i, found in zip(some, answer(tagset, head, ys, words.mask), strict=True):
                         result[i].append(found)
         return result
 
     @property
-    def _heads(self) -> list[Head]:
+    def heads(self) -> list[Head]:
+        """The output layer of each column."""
         return [cast(Head, head) for head in self.net.heads]
 
     def read_words(self, rows: Sequence[WordRow], forms: WordForms) -> tuple[WordBatch, Tensor]:
@@ -199,15 +199,8 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
     def report(self, dataset: TaggerDataset, progress: Progress, **options: Any) -> Report:
         return report_tags(self.featurizer, self.tagsets, dataset, self.predictions(dataset))
 
-    def predict_file(self, file: str, options: PredictOptions) -> Iterator[Answer]:
-        """Tags of lines of words, of raw text, or in the columns of a file."""
-        return tag_file(self, file, options)
-
     def sequence_model(self) -> TaggerSequenceModel:
         return TaggerSequenceModel(self)
-
-    def trace(self, text: str, word: int | None) -> TextTrace:
-        return trace(self, text, word)
 
     def card_info(self) -> CardInfo:
         m = self.config

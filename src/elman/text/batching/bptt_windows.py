@@ -75,19 +75,16 @@ class BPTTWindows:
     def window(self, index: int, epoch: int = 0) -> BPTTWindow:
         """The window with this index, from 0."""
         starts = self._starts(epoch)
-        within = np.arange(starts[index], starts[index + 1])
-        begins, ends = self._edges[:-1, None], self._edges[1:, None]
-        places = begins + within
-        mask = places < ends
-        places = (places + self._offset(epoch)) % len(self.ids)
+        # Where the rows begin and end; some are one token longer than others.
+        edges = np.arange(self.streams + 1, dtype=np.int64)[:, None] * len(self.ids) // self.streams
+        places = edges[:-1] + np.arange(starts[index], starts[index + 1])
+        mask = places < edges[1:]
+        if self.rotate:
+            places += np.random.default_rng([self.seed, epoch, 1]).integers(len(self.ids))
+        places %= len(self.ids)
         targets = self.ids[places].astype(np.int64)
         ids = np.where(places > 0, self.ids[places - 1], self.first).astype(np.int64)
         return BPTTWindow(np.where(mask, ids, PAD), np.where(mask, targets, PAD), mask)
-
-    @property
-    def _edges(self) -> NDArray[np.int64]:
-        """Where the rows begin and end; some are one token longer than others."""
-        return np.arange(self.streams + 1, dtype=np.int64) * len(self.ids) // self.streams
 
     def _starts(self, epoch: int) -> NDArray[np.int64]:
         longest = -(-len(self.ids) // self.streams)
@@ -96,9 +93,6 @@ class BPTTWindows:
             # The last is as long as the others: shapes that change would not fit a recorded graph.
             return np.arange(count + 1, dtype=np.int64) * self.bptt
         return _sample_starts(longest, self.bptt, self.bptt_std, self.seed, epoch)
-
-    def _offset(self, epoch: int) -> int:
-        return int(np.random.default_rng([self.seed, epoch, 1]).integers(len(self.ids))) if self.rotate else 0
 
 
 @lru_cache(maxsize=4)

@@ -37,7 +37,7 @@ class BucketBatches(Generic[D]):
     """Batches of like length, of at most ``tokens`` tokens, shuffled anew each epoch by the seed."""
 
     def __init__(self, data: D, tokens: int, seed: int, weigh: Callable[[D], float]) -> None:
-        self.data, self.tokens, self.seed, self.weigh = data, tokens, seed, weigh
+        self.data, self.tokens, self.seed, self.weight = data, tokens, seed, weigh
         self.lengths = data.lengths
         self._latest: tuple[int, Sequence[Sequence[int]]] = (-1, ())
 
@@ -46,9 +46,6 @@ class BucketBatches(Generic[D]):
 
     def count(self, epoch: int) -> int:
         return len(self._plan(epoch))
-
-    def weight(self, batch: D) -> float:
-        return self.weigh(batch)
 
     def shard(self, batch: D, rank: int, size: int) -> D:
         return batch.pick(range(rank, len(batch), size))
@@ -77,9 +74,8 @@ def bucket_batches(
     stretched = sizes[mixed] * rng.uniform(1, 1 + _NOISE, len(sizes))[:, None]
     *coarse, finest = stretched.T
     order = mixed[np.lexsort((finest, *(np.round(side) for side in reversed(coarse))))]
-    cuts = _cuts(sizes[order].tolist(), tokens)
     members = order.tolist()
-    cut = [members[start:end] for start, end in pairwise(cuts)]
+    cut = [members[start:end] for start, end in pairwise(_cuts(sizes[order].tolist(), tokens))]
     return [cut[i] for i in rng.permutation(len(cut))]
 
 

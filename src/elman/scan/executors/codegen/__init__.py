@@ -55,7 +55,7 @@ def run(
     if not sum(packed.sizes):
         return xs.new_zeros(*xs.shape[:2], cell.output_size), state
     program = _program(cell.formula, tuple(cell.widths.items()), cell.heads)
-    dtype = execution.dtype(cell.affine()[0])
+    dtype = execution.autocast or cell.affine()[0].dtype
     fused = execution.recorded and xs.is_cuda and fusion_works(xs.device)
     x, *masks = cell.project(packed.pack(xs.to(dtype)))
     each = (x, *packed.sort(state), *cell.matrices(), *cell.unit_parameters(), *masks)

@@ -74,7 +74,7 @@ class Accumulation:
 
 def find_sums(trace: Trace) -> Accumulation:
     """All sums of results and at most one part of the input, whose terms go nowhere else."""
-    every = _every(trace)
+    every = _find_candidates(trace)
     inner = {o for a in every for o in a.args}
     laid = Accumulation(trace, {a: terms for a, terms in every.items() if a not in inner})
     while broken := laid.find_broken():
@@ -84,7 +84,7 @@ def find_sums(trace: Trace) -> Accumulation:
     return laid
 
 
-def _every(trace: Trace) -> dict[Node, Sequence[Node]]:
+def _find_candidates(trace: Trace) -> dict[Node, Sequence[Node]]:
     numbers = {symbol("r", n): k for k, p in enumerate(trace.products) for n in p.names}
     elsewhere = [*(p.operand for p in trace.products), *trace.new.values()]
     terms: dict[Node, list[Node]] = {}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from elman.formula import Node
 from elman.formula.derivative import Form
 from elman.formula.operation import OPS
 from elman.formula.symbols import is_input, symbol, value_of
-from elman.formula.traversal import topological
+from elman.formula.traversal import is_rowless, topological
 from elman.scan.executors.codegen.gradient_layout import GradientLayout
 from elman.scan.executors.codegen.plan import Plan
 from elman.scan.executors.codegen.torch_source import (
@@ -40,13 +42,10 @@ class _Backward:
         self.stored: dict[Node, str] = {}  # gradients kept for all steps
         self.head = ["N, B = X.shape[0], dS[0].shape[0]"]
         self.body: list[str] = []
-        self.late = [
-            *(self.linear.x[g] for g in plan.formula.gates if g not in plan.additive),
-            *self.linear.p.values(),
-        ]
 
     def lines(self) -> list[str]:
         self._values()
+        self._coefficients()
         self._store()
         states = range(len(self.plan.formula.states))
         for k in range(len(self.trace.products)):
@@ -62,16 +61,13 @@ class _Backward:
         end = ["if rows < B:", *(f"    g{j} = torch.cat((g{j}, dS[{j}][rows:]))" for j in states)]
         return [
             "def backward(torch, sizes, dY, dS, before, X, S, A, V, U, p, m):",
-            *indent(self.head),
-            *indent(start),
-            *indent([self.views.loop(backwards=True)]),
+            *indent([*self.head, *start, self.views.loop(backwards=True)]),
             *indent(body, 2),
-            *indent(end),
-            *indent(self._after()),
+            *indent([*end, *self._after()]),
         ]
 
     def _values(self) -> None:
-        """Names of everything the forward pass left, then the coefficients."""
+        """Names of everything the forward pass left."""
         plan = self.plan
         for k, product in enumerate(self.trace.products):
             for name, place in plan.columns(product.names).items():
@@ -83,7 +79,6 @@ class _Backward:
             if symbol("s", name) in topological(plan.coefficients):
                 self.head.append(f"P{j} = before(S[{j}])")
                 self.buffers[symbol("s", name)] = f"P{j}"
-        self._coefficients()
 
     def _coefficients(self) -> None:
         """Each for all steps; those of neighbouring results with one gradient lie side by side."""
@@ -92,14 +87,14 @@ class _Backward:
         for k in sorted({home for home, _ in self.layout.homes}):
             width = sum(self.plan.widths[name] for name in self.trace.products[k].names)
             self.head.append(f"R{k} = X.new_empty(N, {width})")
-            for i, (_, names) in enumerate(self.layout.runs(k)):
+            for i, names in enumerate(self.layout.runs(k)):
                 if len(names) > 1:
                     width = self.plan.widths[names[0]]
                     self.head.append(f"K{k}_{i} = X.new_empty(N, {len(names)}, {width})")
                     for place, name in enumerate(names):
                         (factor,) = self.linear.r[name].values()
                         copies.append((f"K{k}_{i}[:, {place}]", factor))
-                        if not self.plan.rowless(factor) and self.plan.width(factor) == width:
+                        if not is_rowless(factor) and self.plan.width(factor) == width:
                             targets.setdefault(factor, copies[-1][0])
         self.head += evaluate(self.plan.coefficients, self.buffers, "c", targets)
         for target, factor in copies:
@@ -108,11 +103,11 @@ class _Backward:
 
     def _store(self) -> None:
         """Slabs for the gradients that are read after the loop."""
-        for form in self.late:
-            for g in form:
-                if g not in self.stored:
-                    self.stored[g] = f"G{len(self.stored)}"
-                    self.head.append(f"{self.stored[g]} = X.new_empty(N, {self._width(g)})")
+        gates = (gate for gate in self.plan.formula.gates if gate not in self.plan.additive)
+        forms = [*(self.linear.x[gate] for gate in gates), *self.linear.p.values()]
+        for i, g in enumerate(dict.fromkeys(g for form in forms for g in form)):
+            self.stored[g] = f"G{i}"
+            self.head.append(f"G{i} = X.new_empty(N, {self._width(g)})")
 
     def _width(self, g: Node) -> int:
         if g.op == "input":
@@ -146,7 +141,7 @@ class _Backward:
                 self._result_gradients(k)
                 self.gradients[g] = name = f"q{k}"
                 target = self.views(buffer) if buffer else ""
-                product = self.products.operand_gradient(k, self._r(k))
+                product = self.products.operand_gradient(k, self.views(self.layout.buffer(k)))
                 self.body.append(f"{name} = {into(target, product) if target else product}")
             else:
                 name = f"e{list(self.linear.sums).index(g)}"
@@ -159,39 +154,36 @@ class _Backward:
         return self.gradients[g]
 
     def _factor(self, k: Node) -> str:
-        if value_of(k) is not None or self.plan.rowless(k):
+        if value_of(k) is not None or is_rowless(k):
             return self.buffers.get(k) or repr(value_of(k))
         return self.views(self.buffers[k])
 
-    def _r(self, k: int) -> str:
-        return self.views(self.layout.buffer(k))
-
     def _result_gradients(self, k: int) -> None:
         """The gradients of a product's results, side by side in the buffer R."""
-        (home, _), wanted = self.layout.homes[k], set(self.layout.names(k))
+        home, place = self.layout.homes[k]
         places = self.plan.columns(self.trace.products[home].names)
-        for i, (gradient, names) in enumerate(self.layout.runs(home)):
+        wanted = set(self.trace.products[home].names[place : place + len(self.trace.products[k].names)])
+        for i, names in enumerate(self.layout.runs(home)):
             marker = symbol("q", f"done {home} {i}")
             if marker in self.gradients or not wanted.intersection(names):
                 continue
             self.gradients[marker] = ""
             first, width = places[names[0]]
-            target = columns(f"R{home}", first, len(names) * width)
-            if gradient is not None and len(names) > 1:
+            target, form = columns(f"R{home}", first, len(names) * width), self.linear.r[names[0]]
+            if len(names) > 1:
                 cut = self.views(f"{target}.unflatten(1, ({len(names)}, {width}))")
                 factors = self.views(f"K{home}_{i}")
-                by = f"{self._gradient(gradient)}.unsqueeze(1)"
+                by = f"{self._gradient(next(iter(form)))}.unsqueeze(1)"
                 self.body.append(f"torch.mul({by}, {factors}, out={cut})")
             else:
-                self._single_result(self.linear.r[names[0]], self.views(target))
+                self._single_result(form, self.views(target))
 
     def _single_result(self, form: Form, cut: str) -> None:
         if len(form) == 1:
             ((g, k),) = form.items()
-            gradient = self._gradient(g)
-            copy = f"{cut}.copy_({gradient})"
-            product = f"torch.mul({gradient}, {self._factor(k)}, out={cut})"
-            self.body.append(copy if k is ONE else product)
+            value = self._gradient(g)
+            product = f"torch.mul({value}, {self._factor(k)}, out={cut})"
+            self.body.append(f"{cut}.copy_({value})" if k is ONE else product)
         elif form:
             self.body += total(form, self._gradient, self._factor, "r")
             self.body.append(f"{cut}.copy_(r)")
@@ -200,19 +192,17 @@ class _Backward:
 
     def _state_gradient(self, j: int, form: Form) -> None:
         """dL/ds; the last product is added on the way (addmm) where nobody else needs it."""
-        fused = [g for g, k in form.items() if self._fusable(g, k)]
+        parts = (self.linear.sums, self.linear.r, self.linear.s)
+        readers = Counter(g for part in parts for each in part.values() for g in each)
+        alone = (g for g, k in form.items() if is_input(g, "q") and k is ONE and readers[g] == 1)
+        fused = [g for g in alone if g not in self.stored]
         rest = {g: k for g, k in form.items() if g not in fused}
         lines = total(rest, self._gradient, self._factor, f"h{j}")
         for g in fused:
             k = int(g.args[1])
-            base = f"h{j}" if lines else None
-            lines.append(f"h{j} = {self.products.operand_gradient(k, self._r(k), base)}")
+            results = self.views(self.layout.buffer(k))
+            lines.append(f"h{j} = {self.products.operand_gradient(k, results, f'h{j}' if lines else None)}")
         self.body += lines or [f"h{j} = torch.zeros_like(d{j})"]
-
-    def _fusable(self, g: Node, k: Node) -> bool:
-        parts = (self.linear.sums, self.linear.r, self.linear.s)
-        readers = [form for part in parts for form in part.values() if g in form]
-        return is_input(g, "q") and k is ONE and len(readers) == 1 and g not in self.stored
 
     def _after(self) -> list[str]:
         """Everything that could wait, for all steps at once: matrix gradients, then dX in their place."""

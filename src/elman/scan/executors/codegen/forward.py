@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import groupby
 from typing import cast
 
 from elman.formula import Node
 from elman.formula.operation import OPS
 from elman.formula.symbols import symbol, value_of
+from elman.formula.traversal import is_rowless
 from elman.scan.executors.codegen.accumulation import inside
 from elman.scan.executors.codegen.pattern_fusion import FusedPatterns
 from elman.scan.executors.codegen.plan import Plan
@@ -48,7 +48,8 @@ class _Forward:
 
     def lines(self) -> list[str]:
         self._states()
-        self._before()
+        ready = [a for a in self.trace.nodes if a not in self.plan.recurrent]
+        self.head += evaluate(ready, self.buffers, "b")  # for all steps at once
         for a in self.trace.nodes:
             self._compute(a)
         self._copies()
@@ -58,13 +59,12 @@ class _Forward:
         body += [f"s{j} = {self.views(f'S{j}[B:]')}" for j in states]
         kept = [self._buffer(k) or "None" for k in range(len(self.trace.products))]
         extra = [f"V{i}" for i in range(len(self.plan.extra))]
-        result = f"return [{', '.join(f'S{j}' for j in states)}], {_list(kept)}, {_list(extra)}"
+        lists = [f"[{', '.join(names)}]" for names in ([f"S{j}" for j in states], kept, extra)]
         return [
             "def forward(torch, sizes, X, state, U, p, m):",
-            *indent(self.head),
-            *indent([self.views.loop(backwards=False)]),
+            *indent([*self.head, self.views.loop(backwards=False)]),
             *indent(body, 2),
-            *indent([result]),
+            *indent([f"return {', '.join(lists)}"]),
         ]
 
     def _states(self) -> None:
@@ -77,15 +77,10 @@ class _Forward:
         for k in range(len(self.trace.products)):
             self.head.append(f"u{k} = {self.products.transpose(k)}")
 
-    def _before(self) -> None:
-        """Values without recurrence, for all steps at once."""
-        ready = [a for a in self.trace.nodes if a not in self.plan.recurrent]
-        self.head += evaluate(ready, self.buffers, "b")
-
     def _name(self, a: Node) -> str:
         """A value as the loop reads it."""
         if a not in self.names and a in self.buffers:
-            constant = value_of(a) is not None or self.plan.rowless(a)
+            constant = value_of(a) is not None or is_rowless(a)
             self.names[a] = self.buffers[a] if constant else self.views(self.buffers[a])
         return self.names[a]
 
@@ -109,16 +104,12 @@ class _Forward:
             self.names[a] = f"v{len(self.body)}"
             self.body.append(f"{self.names[a]} = {expression}")
             return
-        if OPS[a.op].has("copied") and self._is_column(a.args[0]):
-            column = self.names[a.args[0]]
-            self.body.append(f"torch.{a.op}_({self.names[a]}.copy_({column}))")
+        column = self.plan.slot(a.args[0]) if OPS[a.op].has("copied") else None
+        if any(column in p.names and len(p.names) > 1 for p in self.trace.products):
+            # A part of a wider product: MKL's tanh and exp want it copied out first.
+            self.body.append(f"torch.{a.op}_({self.names[a]}.copy_({self.names[a.args[0]]}))")
         else:
             self.body.append(into(self.names[a], expression))
-
-    def _is_column(self, a: Node) -> bool:
-        """Is it a part of a wider product? MKL's tanh and exp want it copied out first."""
-        name = self.plan.slot(a)
-        return any(name in p.names and len(p.names) > 1 for p in self.trace.products)
 
     def _copies(self) -> None:
         """A new state that is another's node, or an input, still gets its own buffer."""
@@ -137,17 +128,12 @@ class _Forward:
         gates = self.plan.formula.gates
         first = inside(added, [symbol("x", gate) for gate in gates])
         if first is not None:
-            return self._columns("X", gates, first, len(names))
+            return columns("X", *self.plan.span(gates, first, len(names)))
         if (home := self.homes[k]) is not None:
             j, first = home
-            buffer = cast(str, self._buffer(j))
-            return self._columns(buffer, self.trace.products[j].names, first, len(names))
+            span = self.plan.span(self.trace.products[j].names, first, len(names))
+            return columns(cast(str, self._buffer(j)), *span)
         return f"X{k}"
-
-    def _columns(self, buffer: str, names: Sequence[str], first: int, count: int) -> str:
-        """So many of the names that lie side by side in a buffer."""
-        widths = [self.plan.widths[name] for name in names]
-        return columns(buffer, sum(widths[:first]), sum(widths[first : first + count]))
 
     def _join(self, k: int) -> None:
         """x beside zeros for the results that it is not added to."""
@@ -203,7 +189,3 @@ class _Forward:
         if buffer:
             return self.views(buffer if width == whole else columns(buffer, first, width))
         return f"a{k}" if width == whole else columns(f"a{k}", first, width)
-
-
-def _list(items: list[str]) -> str:
-    return f"[{', '.join(items)}]"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
+from itertools import groupby
 
-from elman.formula import Node
 from elman.formula.symbols import symbol
 from elman.scan.executors.codegen.accumulation import inside
 from elman.scan.executors.codegen.plan import Plan
@@ -29,39 +28,26 @@ class GradientLayout:
             for here in forms
         ]
 
-    def runs(self, k: int) -> Iterator[tuple[Node | None, list[str]]]:
+    def runs(self, k: int) -> list[list[str]]:
         """Neighbouring results of a product whose gradients are multiples of the same gradient."""
-        run: list[str] = []
-        shared: Node | None = None
-        for name in self.products[k].names:
-            form = self.linear.r[name]
-            gradient = next(iter(form)) if len(form) == 1 else None
-            if run and (gradient is not shared or gradient is None):
-                yield shared, run
-                run = []
-            run, shared = [*run, name], gradient
-        yield shared, run
+
+        def find_gradient(name: str) -> object:
+            gradients = tuple(self.linear.r[name])
+            return gradients if len(gradients) == 1 else name  # with a sum of several a result stands alone
+
+        return [list(names) for _, names in groupby(self.products[k].names, find_gradient)]
 
     def buffer(self, k: int) -> str:
         """Where the gradients of a product's results lie for all steps."""
-        (home, _), names = self.homes[k], self.names(k)
+        (home, place), count = self.homes[k], len(self.products[k].names)
         whole = self.products[home].names
-        if names == whole:
-            return f"R{home}"
-        first, _ = self.plan.columns(whole)[names[0]]
-        return columns(f"R{home}", first, sum(self.plan.widths[name] for name in names))
-
-    def names(self, k: int) -> tuple[str, ...]:
-        """The results that have the gradients of product k, in the product that has them first."""
-        home, place = self.homes[k]
-        return self.products[home].names[place : place + len(self.products[k].names)]
+        return f"R{home}" if count == len(whole) else columns(f"R{home}", *self.plan.span(whole, place, count))
 
     def block(self, gate: str) -> str:
         """Where the gradient of a gate's part of the input lies."""
         name = self.result_of_gate(gate)
-        names = next(p.names for p in self.products if name in p.names)
-        buffer = self.buffer([p.names for p in self.products].index(names))
-        return columns(buffer, *self.plan.columns(names)[name])
+        k, names = next((k, p.names) for k, p in enumerate(self.products) if name in p.names)
+        return columns(self.buffer(k), *self.plan.columns(names)[name])
 
     def result_of_gate(self, gate: str) -> str:
         """The product result that a gate's part of the input is added to; its own where it is to none."""

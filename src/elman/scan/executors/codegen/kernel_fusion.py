@@ -64,16 +64,13 @@ class FusionMode(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         op = _pending_op(func, args, kwargs or {})
         if op is not None:
-            self._hold(op)
+            if self.segment is None or not self.segment.takes(op):
+                self.flush()
+                self.segment = Segment(op)
             return op.result
         if not func.is_view and func.overloadpacket not in _INERT:
             self.flush()
         return func(*args, **(kwargs or {}))
-
-    def _hold(self, op: PendingOp) -> None:
-        if self.segment is None or not self.segment.takes(op):
-            self.flush()
-            self.segment = Segment(op)
 
     def flush(self) -> None:
         if self.segment is not None:
@@ -92,7 +89,8 @@ def _pending_op(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Pendi
     if operation not in _FORMULAS:
         return None
     given = args[1:2] if operation is aten.copy_ else args
-    operands = [a.item() if _number(a) else a for a in given]
+    # PyTorch makes tensors of some numbers.
+    operands = [a.item() if isinstance(a, Tensor) and a.dim() == 0 and a.is_cpu else a for a in given]
     tensors = [a for a in operands if isinstance(a, Tensor)]
     shape = torch.broadcast_shapes(*(a.shape for a in tensors))  # type: ignore[no-untyped-call]
     written = args[0] if operation.__name__.endswith("_") else None
@@ -105,11 +103,6 @@ def _pending_op(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Pendi
     formula = _FORMULAS[operation].format("{0}", "{1}", "{2}", **scalars)
     shaped = [a.expand(shape) if isinstance(a, Tensor) else a for a in operands]
     return PendingOp(formula, result, shaped)
-
-
-def _number(a: Any) -> bool:
-    """Is it a number that PyTorch made a tensor of?"""
-    return isinstance(a, Tensor) and a.dim() == 0 and a.device.type == "cpu"
 
 
 class Segment:

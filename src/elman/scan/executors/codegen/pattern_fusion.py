@@ -72,8 +72,7 @@ def _mixture(a: Node) -> tuple[Node, Node, Node] | None:
     if all(o.op == "mul" for o in a.args):
         for first, second in (a.args, a.args[::-1]):
             for z, kept in (first.args, first.args[::-1]):
-                if value_of(z) is None and (1 - z) in second.args:
-                    rest = 1 - z
-                    other = second.args[1] if second.args[0] is rest else second.args[0]
-                    return other, kept, z
+                for rest, other in (second.args, second.args[::-1]) if value_of(z) is None else ():
+                    if rest is 1 - z:
+                        return other, kept, z
     return None

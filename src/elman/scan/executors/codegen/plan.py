@@ -10,7 +10,6 @@ from elman.formula import Formula, Node, derivative
 from elman.formula.derivative import Linear, linear
 from elman.formula.operation import OPS
 from elman.formula.symbols import is_input
-from elman.formula.traversal import topological
 from elman.scan.executors.codegen.accumulation import Accumulation, find_sums
 
 
@@ -29,10 +28,8 @@ class Plan:
     @cached_property
     def coefficients(self) -> list[Node]:
         """What the backward pass multiplies gradients with, and the operands of the products."""
-        forms = [*self.linear.sums.values()]
-        for part in (self.linear.x, self.linear.r, self.linear.s, self.linear.p):
-            forms += part.values()
-        found = [k for form in forms for k in form.values()]
+        parts = vars(self.linear).values()  # sums, x, r, s, p
+        found = [k for part in parts for form in part.values() for k in form.values()]
         return [*found, *(p.operand for p in self.formula.trace.products)]
 
     @cached_property
@@ -49,28 +46,20 @@ class Plan:
         """The values of the loop that the backward pass reads. It recomputes sums and products."""
         kept: set[Node] = set()
         seen: set[Node] = set()
-
-        def visit(a: Node) -> None:
-            if a in seen:
-                return
-            seen.add(a)
+        waiting = [*self.coefficients]
+        while waiting:
+            a = waiting.pop()
             if a in self.recurrent and (_has(a, "kept") or a in self.states or self.slot(a)):
                 kept.add(a)
-            else:
-                for operand in a.operands:
-                    visit(operand)
-
-        for a in self.coefficients:
-            visit(a)
+            elif a not in seen:
+                waiting += a.operands
+            seen.add(a)
         return kept
 
     @cached_property
     def states(self) -> dict[Node, str]:
         """The nodes that are new states; of a node that is two, the first."""
-        first: dict[Node, str] = {}
-        for name, a in self.formula.trace.new.items():
-            first.setdefault(a, name)
-        return first
+        return {a: name for name, a in reversed([*self.formula.trace.new.items()])}
 
     def slot(self, a: Node) -> str | None:
         """The product result that holds ``a`` as it comes out: r, or its sum with what it is added to."""
@@ -90,14 +79,11 @@ class Plan:
     def inplace(self) -> dict[str, Node]:
         """The product results that are squashed in place: nobody else reads them."""
         found = {}
-        for a in self.formula.trace.nodes:
-            name = self.slot(a)
-            readers = self.formula.trace.uses[a]
-            alone = a not in self.backward_values and a not in self.states and len(readers) == 1
-            if name and alone:
-                reader = readers[0]
-                if _has(reader, "inplace") and reader not in self.states:
-                    found[name] = reader
+        for a, readers in self.formula.trace.uses.items():
+            name, taken = self.slot(a), a in self.backward_values or len(readers) != 1
+            states = {a, *readers}.intersection(self.states)
+            if name and not taken and not states and _has(readers[0], "inplace"):
+                found[name] = readers[0]
         return found
 
     @cached_property
@@ -113,11 +99,12 @@ class Plan:
 
     def columns(self, names: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Where each of them begins when they lie side by side, and its width."""
-        first, places = 0, {}
-        for name in names:
-            places[name] = first, self.widths[name]
-            first += self.widths[name]
-        return places
+        return {name: self.span(names, i, 1) for i, name in enumerate(names)}
+
+    def span(self, names: Sequence[str], first: int, count: int) -> tuple[int, int]:
+        """Where so many neighbours of names that lie side by side begin, and their width together."""
+        widths = [self.widths[name] for name in names]
+        return sum(widths[:first]), sum(widths[first : first + count])
 
     def width(self, a: Node) -> int:
         """1 for what is the same at every unit, else that of its inputs."""
@@ -127,10 +114,6 @@ class Plan:
             _, name = a.args
             return self.widths.get(name, self.widths[self.formula.gates[0]])
         return max(self.width(o) for o in a.operands)
-
-    def rowless(self, a: Node) -> bool:
-        """Is it the same for every row: made of constants and per-unit parameters alone?"""
-        return all(i.args[0] == "p" for i in topological([a]) if i.op == "input")
 
 
 def _has(a: Node, trait: str) -> bool:

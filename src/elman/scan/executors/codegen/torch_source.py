@@ -15,19 +15,18 @@ ONE = constant(1)
 
 def call(a: Node, name: Callable[[Node], str]) -> str:
     """One value in torch, from the names of its operands."""
-    bent = slope(a)
-    if bent is not None and value_of(bent[1]) is None:
+    if (bent := slope(a)) is not None:
         return f"torch.ops.aten.{bent[0]}({name(bent[1])}, {name(bent[2])})"
     return torch_expression(a, name)
 
 
 def slope(a: Node) -> tuple[str, Node, Node] | None:
     """``u·y(1 - y)`` and ``u·(1 - y²)`` are one pass each in torch: the operation, u and y."""
-    if a.op == "mul":
+    if a.op == "mul" and all(value_of(o) is None for o in a.args):
         for u, v in (a.args, a.args[::-1]):
-            if v.op == "mul" and any(v is y * (1 - y) for y in v.args):
-                y = next(y for y in v.args if v is y * (1 - y))
-                return "sigmoid_backward", u, y
+            for y in v.args if v.op == "mul" else ():
+                if v is y * (1 - y):
+                    return "sigmoid_backward", u, y
             if v.op == "sub" and v.args[0] is ONE and v.args[1].op == "mul":
                 y, z = v.args[1].args
                 if y is z:
@@ -70,7 +69,7 @@ def _missing(outputs: Iterable[Node], names: dict[Node, str]) -> list[Node]:
         if a in names or a in order:
             return
         bent = slope(a)
-        for operand in bent[1:] if bent is not None and value_of(bent[1]) is None else a.operands:
+        for operand in a.operands if bent is None else bent[1:]:
             visit(operand)
         order[a] = None
 

@@ -1,4 +1,4 @@
-"""Programs of `fusing` as Triton kernels."""
+"""Programs of `kernel_fusion` as Triton kernels."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elman.demo.docstring_parameters import TYPES, descriptions, label, sentence
+from elman.demo.parameter_types import TYPES, descriptions, label, sentence
 from elman.demo.source_files import SourceFile, source_files
 from elman.errors import DataError
 
@@ -45,7 +45,7 @@ def test_the_first_sentence_of_a_description_is_taken():
 
 
 def test_both_styles_are_read(monkeypatch):
-    monkeypatch.setattr("elman.demo.docstring_parameters.FEWEST", 1)
+    monkeypatch.setattr("elman.demo.parameter_types.FEWEST", 1)
     assert descriptions([SourceFile("a.py", GOOGLE), SourceFile("b.py", NUMPY)]) == {
         "the dimension to reduce": "int",
         "whether to use a bias": "bool",
