@@ -17,8 +17,8 @@ FILES = {
     ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(SOURCE.rglob("*.py"))
 }
-EVERYWHERE = {"errors", "state", "shapes"}
-OPTIONAL = ("click", "rich", "matplotlib", "jaxtyping", "beartype", "tensorboard")
+EVERYWHERE = {"errors", "number_format", "state", "shapes"}
+OPTIONAL = ("click", "rich", "matplotlib", "jaxtyping", "beartype", "tensorboard", "wandb", "mlflow")
 
 
 class Rule(NamedTuple):

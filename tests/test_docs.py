@@ -15,6 +15,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+NEEDS = {
+    "integrations.md": ("sklearn", "spacy")
+}  # packages that a page is about; spaCy is not among those of dev
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 # Reads [file, [line, code] ...] and writes what each block printed.
@@ -46,6 +49,8 @@ def examples(page: Path) -> list[Example]:
 
 @pytest.mark.parametrize("page", [p for p in PAGES if examples(p)], ids=lambda page: page.name)
 def test_examples_run_and_print_what_is_shown(page, tmp_path):
+    for package in NEEDS.get(page.name, ()):
+        pytest.importorskip(package)
     blocks = examples(page)
     done = subprocess.run(
         [sys.executable, "-c", DRIVER],

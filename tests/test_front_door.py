@@ -69,7 +69,7 @@ def test_rows_may_be_mappings_with_named_columns():
     columns = {"data": {"text": "body", "label": "folder"}}
     model = elman.Classifier.train(rows, recipe=columns, **QUICK)
     assert model.labels.items == ("down", "up")
-    with pytest.raises(elman.DataError, match="no column 'text'; there are body, folder, id"):
+    with pytest.raises(elman.DataError, match="no column 'label'; there are 'body', 'folder', 'id'"):
         elman.Classifier.train(rows, **QUICK)
 
 
@@ -92,7 +92,7 @@ def test_a_data_frame_is_its_rows():
     [
         ([], "there are no examples"),
         ([("a", "b"), ("only",)], "examples in memory:2: expected (text, label), got ('only',)"),
-        ([("a", 1)], "examples in memory:1: label is 1; it must be some text"),
+        ([("a", 0.5)], "examples in memory:1: 'label' must be a string or a whole number"),
     ],
 )
 def test_rows_that_are_no_examples_are_refused_by_number(rows, said):

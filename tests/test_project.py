@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import tomllib
-from importlib import import_module
 from pathlib import Path
 
 import yaml
@@ -49,8 +48,8 @@ def test_every_page_is_in_the_navigation_of_the_site():
 
 
 def test_every_package_that_says_what_is_public_has_an_api_page():
-    packages = [path.parent.name for path in (ROOT / "src/elman").glob("*/__init__.py")]
-    public = {name for name in packages if hasattr(import_module(f"elman.{name}"), "__all__")}
+    packages = (ROOT / "src/elman").glob("*/__init__.py")
+    public = {path.parent.name for path in packages if "__all__" in path.read_text()}
     assert {f"api/elman.{name}.md" for name in public} <= set(navigation_pages())
 
 

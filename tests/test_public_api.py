@@ -24,7 +24,9 @@ ROOMS = (
     "elman.layers",
     "elman.metrics",
     "elman.objectives",
+    "elman.ray",
     "elman.scan",
+    "elman.sklearn",
     "elman.text",
     "elman.training",
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from elman.errors import ConfigError, DataError, ElmanError, FormulaError, ModelError
+from elman.errors import ArgumentError, ConfigError, DataError, ElmanError, FormulaError, ModelError
 
 if TYPE_CHECKING:
     from elman.artifact import load
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["Classifier", "LanguageModel", "Pairs", "Seq2Seq", "Tagger", "Task", "load", "save", "train"]
-__all__ += ["ConfigError", "DataError", "ElmanError", "FormulaError", "ModelError", "__version__"]
+__all__ += ["ArgumentError", "ConfigError", "DataError", "ElmanError", "FormulaError", "ModelError"]
+__all__ += ["__version__"]
 
 _HOME = {
     "load": "elman.artifact:load",

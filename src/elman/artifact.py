@@ -17,13 +17,13 @@ from safetensors.torch import save as save_tensors
 from elman.atomic_files import write_atomically
 from elman.config import build_config, to_plain
 from elman.errors import ConfigError, ModelError
-from elman.model_files import CARD, CHECKPOINT, CONFIG, METRICS, WEIGHTS
+from elman.model_files import CARD, CHECKPOINT, CONFIG, METRICS, RUN, WEIGHTS, remove_files
 from elman.tasks.base import Task
 from elman.tasks.registry import TASKS
 from elman.tasks.results import ModelRecord
 from elman.tasks.user_methods import UserMethods
-from elman.text.in_memory import StrPath
 from elman.text.json_io import read_json
+from elman.text.tables.in_memory import StrPath
 
 FORMAT = 2
 
@@ -40,6 +40,7 @@ def save(task: Task, folder: Path, *, config: Mapping[str, Any], metrics: Mappin
     write_atomically(folder / WEIGHTS, save_tensors(tensors))
     write_atomically(folder / METRICS, (json.dumps(metrics, indent=2) + "\n").encode())
     write_atomically(folder / CARD, card.encode())
+    remove_files(folder, [RUN])  # of an earlier model
     stored = json.dumps({"elman": FORMAT, **config}, indent=2, ensure_ascii=False) + "\n"
     write_atomically(marker, stored.encode())
 
@@ -48,9 +49,16 @@ def save_model(task: Task, folder: StrPath) -> None:
     """Write a model folder as training would: with the record of how the model was trained, if it was."""
     if record := task.record:
         save(task, Path(folder), config=record.config, metrics=record.metrics, card=record.card)
+        if record.run:
+            write_run(Path(folder), record.run)
         return
     config = {"task": task.spec.name, "data": to_plain(task.defaults.data), "model": to_plain(task.config)}
     save(task, Path(folder), config=config, metrics={}, card=brief_card(task, "not trained"))
+
+
+def write_run(folder: Path, run: Mapping[str, Any]) -> None:
+    """Write ``run.json``, the record of how the model in a folder was trained."""
+    write_atomically(folder / RUN, (json.dumps(run, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def brief_card(task: Task, note: str) -> str:
@@ -91,9 +99,9 @@ def load(folder: StrPath, task: type[T] | None = None, *, device: str = "cpu", o
         reason = str(error).splitlines()[-1].strip()
         raise ModelError(f"{folder}: config.json and model.safetensors disagree: {reason}") from None
     metrics, card = folder / METRICS, folder / CARD  # a folder may be passed on without them
-    scores = read_json(metrics) if metrics.exists() else {}
+    scores, run = (read_json(path) if path.exists() else {} for path in (metrics, folder / RUN))
     del config["elman"]
-    model.record = ModelRecord(data, config, scores, card.read_text("utf-8") if card.exists() else "")
+    model.record = ModelRecord(data, config, scores, card.read_text("utf-8") if card.exists() else "", run=run)
     model.net.to(device).eval()
     return model
 

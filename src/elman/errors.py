@@ -9,6 +9,10 @@ class ElmanError(Exception):
     """The parent of all errors that are the user's to mend; the command line prints it in one line."""
 
 
+class ArgumentError(ElmanError, TypeError):
+    """A verb in Python was given something else than it takes: a string for a list, None for a text."""
+
+
 class ConfigError(ElmanError):
     """An option or a key of a configuration is unknown, mistyped or out of range."""
 

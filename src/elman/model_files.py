@@ -9,13 +9,17 @@ CONFIG = "config.json"  # all settings; written last and removed first: a folder
 WEIGHTS = "model.safetensors"
 METRICS = "metrics.json"
 CARD = "README.md"
+RUN = "run.json"  # versions, data, machine, command and duration of the training
+
+SEEDS = "seeds.json"  # of several runs, in the folder around theirs
 
 CHECKPOINT = "checkpoint.safetensors"  # of a run that can be resumed
 METRICS_LOG = "metrics.jsonl"
 
 JOINT_VOCABULARY = ("vocab.json", "tokenizer.json")  # one of the two
 VOCABULARIES = tuple(f"{side}{n}" for side in ("", "source-", "target-") for n in JOINT_VOCABULARY)
-TASK_FILES = ("labels.json", *VOCABULARIES, "spelling.json", "further.json", "inputs.json")
+DECISION = "decision.json"  # temperature and thresholds, chosen on validation data
+TASK_FILES = ("labels.json", DECISION, *VOCABULARIES, "spelling.json", "further.json", "inputs.json")
 """What a task may store beside its weights: of these a folder has some."""
 
 

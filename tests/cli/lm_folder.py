@@ -21,7 +21,7 @@ class Done(NamedTuple):
     err: str
 
 
-def store(folder: Path, kind: str = "words") -> LanguageModel:
+def store(folder: Path, kind: str = "words", **data: str) -> LanguageModel:
     """An untrained model with weights that are large enough to have opinions."""
     torch.manual_seed(0)
     options = LanguageModelConfig(hidden=5, embedding=4, layers=1)
@@ -29,7 +29,7 @@ def store(folder: Path, kind: str = "words") -> LanguageModel:
     for weight in lm.net.parameters():
         torch.nn.init.normal_(weight)
     lm.net.eval()
-    config = {"task": "lm", "data": {}, "model": asdict(options)}
+    config = {"task": "lm", "data": data, "model": asdict(options)}
     artifact.save(lm, folder, config=config, metrics={}, card="")
     return lm
 

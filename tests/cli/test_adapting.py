@@ -8,6 +8,7 @@ import pytest
 
 from elman.decoding import Beam, Greedy
 from elman.generation import AdaptedLM, Cache, DynamicEval, complete
+from elman.number_format import format_percent
 from tests.cli.lm_folder import call, store
 from tests.cli.test_complete import Terminal
 
@@ -139,7 +140,7 @@ def test_lines_that_were_typed_are_remembered(tmp_path):
         following.read("Once upper")
     best = complete(following, "Once up")[0]
     assert best.probability != pytest.approx(lm.complete("Once up")[0].probability, abs=0.02)
-    terminal.wait_for(f"{best.text} {best.probability:.0%}")
+    terminal.wait_for(f"{best.text} {format_percent(best.probability)}")
     terminal.press("\x04")
     assert terminal.process.wait(60) == 0
     assert terminal.process.stderr.read() == b""

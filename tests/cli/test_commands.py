@@ -91,15 +91,27 @@ def test_json_is_one_object_on_stdout_and_nothing_else(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--picture cells.gif", "cells.gif: a picture ends in .png, .svg or .pdf"),
+        ("--picture cells.svg --format pdf", "cells.svg does not end in .pdf, the format that was asked for"),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_refused_before_the_cells_are_trained(options, said, tmp_path):
+    done = elman("compare", "elman", *options.split(), cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"elman: {said}\n")
+
+
 def test_a_table_on_stdout_a_picture_where_it_was_asked_for(tmp_path):
     pytest.importorskip("matplotlib")
-    path = tmp_path / "cells.png"
-    done = elman("compare", "elman", "gru", "--picture", str(path), quickly=True, cwd=tmp_path)
+    path = tmp_path / "compare.svg"
+    done = elman("compare", "elman", "gru", "--format", "svg", quickly=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     header, first, second, *_ = done.stdout.splitlines()
     assert header.split() == ["cell", "parameters", "memory", "%", "little", "data", "%", "seconds"]
     assert first.split()[:2] == ["elman", "1,568"]
     assert second.split()[:2] == ["gru", "4,704"]
-    assert done.stderr == f"gradients through time: {path}\n"
-    assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert done.stderr == "gradients through time: compare.svg\n"
+    assert path.read_bytes().startswith(b"<?xml")
     assert [*tmp_path.iterdir()] == [path]

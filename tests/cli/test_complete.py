@@ -89,7 +89,7 @@ def test_words_are_completed_while_they_are_typed(model):
     terminal.press("Once uppx")
     terminal.wait_for("Once uppx")
     terminal.press("\x7f")
-    terminal.wait_for("upper 100%")
+    terminal.wait_for("upper 100 %")
     terminal.press("\t")
     terminal.wait_for("Once upper ")
     terminal.press("\n")

@@ -82,9 +82,59 @@ def test_one_text_comes_piece_by_piece_on_a_terminal(elman, model, monkeypatch):
     assert elman(*arguments) == at_once
 
 
+@pytest.fixture(scope="module")
+def letters(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("letters")
+    store(folder, "chars", train="book.txt")
+    return str(folder)
+
+
+def test_a_passage_scored_as_running_text_costs_what_writing_it_cost(elman, letters, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    done = elman("generate", letters, "--passage", "--seed", "4", "--max-tokens", "400", "--json")
+    text = json.loads(done.out)
+    assert text["text"].count("\n") > 3
+    cut = text["text"].rindex("\n") + 1  # what follows has no end that could be scored
+    (tmp_path / "page.txt").write_text(text["text"][:cut])
+    lines = [
+        json.loads(line) for line in elman("score", letters, "page.txt", "--running", "--json").out.splitlines()
+    ]
+    read = [one for line in lines for one in line["log_probs"]]
+    [written] = generate(artifact.load(letters), strategy=Sampling(seed=4), passage=True, max_tokens=400)
+    assert read == pytest.approx(written.log_probs[:cut], abs=1e-4)
+    assert text["log_probability"] == pytest.approx(sum(written.log_probs))
+
+
+def test_one_sample_of_characters_is_a_passage_unless_told(elman, letters):
+    def lines(*options):
+        return elman("generate", letters, "--seed", "4", *options).out.count("\n")
+
+    assert lines() == lines("--passage") > 3
+    assert lines("--no-passage") == lines("--min-tokens", "1") == 1
+    assert lines("-n", "2") == 2
+    assert elman("generate", letters, "--greedy").out.count("\n") == 1
+
+
+def test_passages_are_printed_with_a_rule_between_them(elman, letters):
+    done = elman("generate", letters, "--passage", "-n", "2", "--seed", "4", "--max-tokens", "30")
+    texts = generate(artifact.load(letters), strategy=Sampling(seed=4), n=2, passage=True, max_tokens=30)
+    assert done.out == "---\n".join(text.text.removesuffix("\n") + "\n" for text in texts)
+
+
+def test_a_passage_comes_piece_by_piece_on_a_terminal(elman, letters, monkeypatch):
+    arguments = ["generate", letters, "--prompt", "Once", "--seed", "1"]
+    at_once = elman(*arguments)
+    monkeypatch.setattr(sys.stdout.__class__, "isatty", lambda self: True, raising=False)
+    assert elman(*arguments) == at_once
+
+
 @pytest.mark.parametrize(
     ("options", "line"),
     [
+        (
+            "--passage --min-tokens 3",
+            "min_tokens is for a text that ends with its line; a passage has max_tokens alone",
+        ),
         ("--greedy --beam 3", "--greedy, --sample and --beam exclude each other: choose one"),
         ("--greedy --top-k 3", "--top-k is for sampling, not for --greedy or --beam"),
         ("--trace", "--beam-factor, --keep-width, --length-penalty and --trace are for --beam K"),

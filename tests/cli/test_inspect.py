@@ -57,7 +57,7 @@ def test_a_model_is_told_with_its_layers_formulas_training_and_scores(elman, sto
     assert "trained on some.file: updates 1,234, stopped patience, epochs 2" in done.out
     assert "best after update 1, in epoch 1" in done.out
     assert "settings: lr 0.25\n" in done.out
-    assert f"valid: {model.metric} 71.5\n" in done.out
+    assert f"valid: {model.metric} 71.50\n" in done.out
 
 
 def test_of_a_text_every_token_is_shown_with_its_share(elman, stored):
@@ -106,6 +106,20 @@ def test_pictures_are_drawn_where_they_are_asked_for(elman, stored, tmp_path):
     assert [path.name for path in drawn] == sorted(f"{name}.png" for name in expected)
     assert all(path.read_bytes()[1:4] == b"PNG" for path in drawn)
     assert all(str(path) in done.err for path in drawn)
+
+
+@pytest.mark.parametrize(("format", "begins"), [("svg", b"<?xml"), ("PDF", b"%PDF")])
+def test_pictures_have_the_format_that_is_asked_for(elman, stored, tmp_path, format, begins):
+    folder, _, text = stored
+    assert elman("inspect", folder, "--text", text, "--out", tmp_path, "--format", format).code == 0
+    drawn = [*tmp_path.iterdir()]
+    assert len(drawn) > 2
+    assert all(path.suffix == f".{format.lower()}" and path.read_bytes().startswith(begins) for path in drawn)
+
+
+def test_a_format_without_a_folder_is_refused(elman, stored):
+    line = "elman: --format is that of plots, but --out is missing: which folder?\n"
+    assert elman("inspect", stored[0], "--format", "svg") == (1, "", line)
 
 
 def test_tokens_are_coloured_on_a_terminal_unless_colours_are_not_wanted(elman, stored, monkeypatch):

@@ -53,7 +53,7 @@ def test_two_files_or_a_table_train_the_same_model(elman, made, files):
     (made / "b.csv").write_text("de,en\n" + "".join(lines))
     done = elman("train", "seq2seq", *files, "--out", "new", *SMALL)
     assert done.code == 0, done.err
-    assert done.err.splitlines()[-2] == "model: new"
+    assert "model: new" in done.err.splitlines()[-3:]
     first = made / "first.json"
     weights = {n: w.tolist() for n, w in load_file(made / "new" / "model.safetensors").items()}
     if first.exists():
@@ -142,8 +142,8 @@ def test_models_write_together(elman):
 def test_without_sacrebleu_the_sentence_says_what_to_install(elman, monkeypatch):
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
     done = elman("evaluate", "m", "b.tsv")
-    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
-    assert "pip install sacrebleu" in done.err
+    assert (done.code, done.out) == (1, "")
+    assert "pip install sacrebleu" in done.err.splitlines()[-1]
 
 
 @pytest.mark.parametrize("verb", ["predict", "translate"])
@@ -271,8 +271,9 @@ def test_of_several_models_the_mean_of_their_attention_is_shown(elman, model, ma
         (["translate", "m", "b.en", "--length-penalty", "-1"], "length_penalty is -1"),
         (["translate", "m", "b.en", "--max-tokens", "0"], "max_tokens is 0"),
         (["translate", "m", "b.en", "--attention", "no/such/a.png"], "cannot be written"),
+        (["translate", "m", "b.en", "--attention", "a.gif"], "a.gif: a picture ends in .png, .svg or .pdf"),
         (["translate", "plain", "b.en", "--show-attention"], "there is no attention to show"),
-        (["predict", "m", "b.en", "--format", "raw"], "--format is for taggers"),
+        (["predict", "m", "b.en", "--format", "raw"], "--format raw is for taggers"),
     ],
 )
 def test_a_mistake_is_one_line_on_stderr_and_exit_code_1(elman, made, arguments, said):
@@ -287,9 +288,9 @@ def test_a_mistake_is_one_line_on_stderr_and_exit_code_1(elman, made, arguments,
         assert elman(*TRAIN[:2], "--train", "b.tsv", "--out", "joint", *SMALL, "--joint").code == 0
     done = elman(*arguments)
     assert (done.code, done.out) == (1, "")
-    assert done.err.startswith("elman: ")
-    assert said in done.err
-    assert done.err.count("\n") == 1
+    (mistake,) = (line for line in done.err.splitlines() if not line.startswith("read "))
+    assert mistake.startswith("elman: ")
+    assert said in mistake
     assert not (made / "x" / "config.json").exists()
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -221,3 +222,61 @@ def test_log_probabilities_are_the_models_whatever_was_forbidden():
     lm = toy("whitespace", LINES)
     [text] = generate(lm, strategy=Greedy(), config=GenerationConfig(min_tokens=5, no_repeat=1, banned=("a",)))
     assert math.fsum(text.log_probs) == pytest.approx(float(score(lm, text.text)))
+
+
+PASSAGE = GenerationConfig(max_tokens=60, passage=True, no_repeat=2)
+
+
+@pytest.mark.parametrize("kind", ["words", "whitespace", "chars", "bytes"])
+@pytest.mark.parametrize("prompt", ["", "a\nthe ", "Once upo"])
+@pytest.mark.parametrize("how", [Sampling(seed=1), Greedy(), Beam(width=3)])
+def test_a_passage_read_back_costs_what_writing_it_cost(kind, prompt, how):
+    lm = eager_to_end(kind)
+    [text] = generate(lm, prompt, how, config=PASSAGE)
+    assert len(text.log_probs) == 60
+    assert text.continuation.count("\n") > 3
+    *read, _ = score(lm, text.text).log_probs  # which ends the last line, too
+    assert read[-60:] == pytest.approx(text.log_probs)
+    assert not text.ended
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_line_of_a_passage_is_the_text_without_it(kind):
+    lm, lines = eager_to_end(kind), 0
+    for prompt, seed in itertools.product(PROMPTS, range(4)):
+        rules = GenerationConfig(max_tokens=60)
+        [line] = generate(lm, prompt, Sampling(seed=seed), config=rules)
+        [passage] = generate(lm, prompt, Sampling(seed=seed), passage=True, config=rules)
+        assert passage.continuation.startswith(line.continuation)
+        others = passage.continuation[len(line.continuation) :]
+        assert not others or others.startswith("\n")
+        assert passage.log_probs[: len(line.log_probs)] == pytest.approx(line.log_probs)
+        lines += others.count("\n")
+    assert lines > 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_passage_comes_piece_by_piece_as_at_once_and_stops_at_strings_over_lines(kind):
+    lm = eager_to_end(kind)
+    for seed in range(5):
+        how, rules = Sampling(seed=seed), GenerationConfig(max_tokens=60, passage=True)
+        [whole] = generate(lm, "Once upo", how, config=rules)
+        assert "".join(generate_iter(lm, "Once upo", how, config=rules)) == whole.continuation
+        stop = whole.continuation[whole.continuation.index("\n") - 1 :][:3]
+        [text] = generate(lm, "Once upo", how, config=replace(rules, stop=(stop,)))
+        assert text.continuation == whole.continuation[: whole.continuation.index(stop)]
+
+
+def test_a_passage_is_as_long_as_a_page_and_has_no_least_length():
+    assert len(generate(eager_to_end("chars"), strategy=Sampling(seed=1), passage=True)[0].log_probs) == 1000
+    with pytest.raises(ConfigError, match="min_tokens is for a text that ends with its line"):
+        GenerationConfig(passage=True, min_tokens=3)
+
+
+def eager_to_end(kind):
+    """A model of short lines; of bytes it writes ASCII alone, as broken characters cannot be read back."""
+    lm = toy(kind)
+    foreign = [i for i, token in enumerate(token_bytes(lm.tokenizer).tokens) if not token.isascii()]
+    lm.net.output.b.data[foreign] -= 50
+    lm.net.output.b.data[lm.end] += 2 if len(lm.tokenizer.items) < 100 else 4
+    return lm

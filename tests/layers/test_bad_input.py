@@ -17,6 +17,8 @@ import json, torch
 from elman.cells import GRU, LSTM
 from elman.errors import ElmanError
 from elman.layers import RNN
+from elman.layers.cross_entropy import linear_nll
+from elman.layers.crf import CRF
 from elman.state import State
 
 rnn, xs = RNN(LSTM(3, 4)), torch.zeros(2, 5, 3)
@@ -31,6 +33,9 @@ calls = {
     "state without names": lambda: rnn(xs, None, (h, h)),
     "executor": lambda: RNN(LSTM(3, 4), executor="cuda")(xs),
     "kernel": lambda: RNN(GRU(3, 4), executor="torch")(xs),
+    "boundary as a tag": lambda: CRF(3).log_likelihood(xs, torch.full((2, 5), 3), torch.ones(2, 5) > 0),
+    "tags of another shape": lambda: CRF(3).log_probability(xs, torch.zeros(2, 4).long(), torch.ones(2, 5) > 0),
+    "smoothing": lambda: linear_nll(h, torch.zeros(2000, 4), None, torch.zeros(2).long(), smoothing=-0.1),
 }
 said = {}
 for name, call in calls.items():
@@ -42,6 +47,9 @@ print(json.dumps(said))
 """
 
 SENTENCES = {
+    "boundary as a tag": "tag 3 in row 0 at position 0: tags are numbers from 0 to 2",
+    "tags of another shape": "tags must be (2, 5) like the mask, got (2, 4)",
+    "smoothing": "smoothing is -0.1; it must be from 0 to 1",
     "two axes": "xs must be (batch, time, features), got (2, 3)",
     "features": "the cell reads 3 features, xs has 7",
     "mask of numbers": "mask must be bool, true on real tokens, got torch.float32",

@@ -26,6 +26,20 @@ def test_rows_on_a_gpu_are_the_whole(dtype, smoothing):
 
 
 @pytest.mark.gpu
+def test_second_derivatives_of_rows_are_those_of_the_whole():
+    leaves, targets = problem(40, 16, 2000, device="cuda")
+    narrow = [leaf.detach().float().requires_grad_() for leaf in leaves]
+    found = []
+    for loss, inputs in (
+        (linear_cross_entropy(*narrow, targets, smoothing=0.1), narrow),
+        (whole(*leaves, targets, 0.1).mean(), leaves),
+    ):
+        first = torch.autograd.grad(loss, inputs, create_graph=True)
+        found.append(torch.autograd.grad(sum(g.square().sum() for g in first), inputs))
+    assert all(relative(one, other) < 1e-4 for one, other in zip(*found, strict=True))
+
+
+@pytest.mark.gpu
 def test_a_tiny_gradient_survives_float16():
     (h, W, b), targets = problem(64, 16, 2000, dtype=torch.float32, device="cuda")
     with torch.autocast("cuda", torch.float16):

@@ -224,22 +224,22 @@ def test_as_much_is_held_out_as_asked(tmp_path, share, count):
     assert (len(train), len(valid)) == (50 - count, count)
 
 
-def test_labels_that_were_never_trained_are_not_held_out(tmp_path):
-    file = tmp_path / "rare.tsv"
-    file.write_text("".join(f"text {i}\tlabel-{i % 9}\n" for i in range(30)))
-    chosen = recipe(tmp_path, train=str(file), valid="", holdout=0.7)
-    train, valid = Classifier.split(chosen.data)
-    known = {e.label for e in train}
-    judged = [e for e in valid if e.label in known]
-    assert 0 < len(judged) < len(valid), "or this shows nothing"
-    outcome = run_recipe(chosen, tmp_path / "m")
-    assert set(outcome.model.labels.items) == known
-    assert outcome.metrics["valid"]["examples"] == len(judged)
-
-
 def test_one_example_is_too_few_to_hold_out(tmp_path):
     with pytest.raises(DataError, match="too few examples"):
         held(tmp_path, 1)
+
+
+def test_where_nothing_can_be_held_out_it_is_said_and_trained_on(tmp_path):
+    (tmp_path / "few.tsv").write_text("a b\tx\nb c\ty\n" * 10)
+    with pytest.warns(UserWarning, match="nothing can be held out of 20 examples, 18 of them duplicates"):
+        outcome = run_recipe(recipe(tmp_path, train=str(tmp_path / "few.tsv"), valid=""), tmp_path / "m")
+    assert outcome.metrics["valid"] == {}
+
+
+def test_a_test_file_that_is_missing_is_found_before_training(tmp_path):
+    with pytest.raises(DataError, match="no such file"):
+        run_recipe(recipe(tmp_path, test="none.tsv"), tmp_path / "m")
+    assert not (tmp_path / "m").exists()
 
 
 def test_without_validation_the_last_weights_are_kept(tmp_path):
@@ -319,3 +319,20 @@ def test_python_trains_by_a_dict_and_by_a_file(tmp_path):
     elman.train(toml, tmp_path / "two")
     one, two = load_file(tmp_path / "one/model.safetensors"), elman.load(tmp_path / "two").net
     assert all(torch.equal(one[name], value) for name, value in two.state_dict().items())
+
+
+def test_init_takes_new_labels_and_words_and_says_so(tmp_path, capsys):
+    chosen = recipe(tmp_path)
+    first = run_recipe(chosen, tmp_path / "first")
+    (tmp_path / "more.tsv").write_text("text\tlabel\n" + "why is that\tcause\nwhen was it\ttime\n" * 6)
+    data = replace(chosen.data, train=str(tmp_path / "more.tsv"), valid="", holdout=0.0)
+    still = replace(changed(chosen, lr=1e-12, updates=1, weight_decay=0.0), data=data)
+    second = run_recipe(still, tmp_path / "second", init=tmp_path / "first")
+    said = capsys.readouterr().err
+    expected = "first: 1 new label (cause), 3 new words, 1 label without examples kept\n"
+    assert f"starts from {tmp_path / expected}" in said
+    texts = [e.text for e in examples(5)]
+    for one, two in zip(first.model.classify(texts), second.model.classify(texts), strict=True):
+        kept = {label: two.probabilities[label] for label in one.probabilities}
+        total = sum(kept.values())
+        assert {k: p / total for k, p in kept.items()} == pytest.approx(one.probabilities, abs=1e-4)

@@ -331,3 +331,16 @@ def test_adversarial_training_is_the_mean_with_the_loss_after_a_step_along_the_g
 def test_a_step_away_from_the_words_may_not_be_negative():
     with pytest.raises(ConfigError, match="adversarial is -1"):
         ClassifierConfig(adversarial=-1.0)
+
+
+def test_below_the_threshold_the_answer_is_the_other_one_and_nothing_else_changes():
+    model = fresh()
+    plain = model.classify(TEXTS)
+    cut = sorted(max(p.probabilities.values()) for p in plain)[len(plain) // 2]
+    for before, after in zip(plain, model.classify(TEXTS, threshold=cut, otherwise="?"), strict=True):
+        sure = max(before.probabilities.values()) >= cut
+        label = before.label if sure else "?"
+        assert after == before._replace(label=label, labels=(label,))
+    assert {p.label for p in model.classify(TEXTS, threshold=1)} == {""}
+    with pytest.raises(ConfigError, match="threshold is 2"):
+        model.classify(TEXTS, threshold=2)

@@ -261,7 +261,8 @@ def test_several_columns_have_one_encoder_and_a_head_each():
     assert model.tag([["Ann"]]) == [["NOUN"]], "the first column"
     scores = model.evaluate_dataset(model.encode(some))
     ner = [f"ner_{name}" for name in ("f1", "precision", "recall", "accuracy")]
-    assert list(scores) == ["accuracy", *ner, "mean", "tokens", "sentences"]
+    quality = ["nll", "ece", "ner_nll", "ner_ece"]
+    assert list(scores) == ["accuracy", *ner, "mean", *quality, "tokens", "sentences"]
 
 
 def test_the_best_weights_are_those_that_are_good_at_all_columns():

@@ -85,7 +85,8 @@ def test_the_folder_says_what_was_done(tmp_path):
     assert stored["data"]["column"] == "xpos,upos"
     metrics = json.loads((tmp_path / "m" / "metrics.json").read_text())
     assert metrics == json.loads(json.dumps(outcome.metrics))
-    assert (metrics["valid"]["sentences"], metrics["test"]["sentences"]) == (3, 9)
+    assert 0 < metrics["valid"]["sentences"] <= 3  # a tenth at most: sentences that are alike stay together
+    assert metrics["test"]["sentences"] == 9
     assert "upos_accuracy" in metrics["test"]
     assert [t.column for t in artifact.load(tmp_path / "m").tagsets] == ["xpos", "upos"]
 

@@ -96,9 +96,132 @@ def test_a_hash_is_a_word_outside_conllu(tmp_path: Path) -> None:
     assert next(read_sentences(written(tmp_path, "# O\n#elman B-X\n"))).words == ("#", "#elman")
 
 
-def test_lines_that_start_a_document_are_no_words(tmp_path: Path) -> None:
-    path = written(tmp_path, "-DOCSTART- -X- O O\n\nEU NNP B-NP B-ORG\n")
-    assert [s.words for s in read_sentences(path)] == [("EU",)]
+COMMENTED = """\
+# newdoc id = d1
+# sent_id = 0
+# text = # tag it
+# # B-NP O
+tag VB B-VP O
+it PRP B-NP O
+
+# sent_id = 1
+EU NNP B-NP B-ORG
+# # B-NP O
+# a longer remark in the middle
+"""
+
+
+@pytest.mark.parametrize("tabs", [False, True])
+def test_comments_are_no_words_in_columns_of_any_width(tmp_path: Path, tabs: bool) -> None:
+    """Fault 2 of issue 20: `# sent_id = 0` has as many columns as the words."""
+    rows = COMMENTED.splitlines(keepends=True)
+    word = [not row.startswith("# ") or row.startswith("# #") for row in rows]
+    text = "".join(
+        row.replace(" ", "\t") if is_word and tabs else row for row, is_word in zip(rows, word, strict=True)
+    )
+    path = written(tmp_path, text)
+    first, second = read_sentences(path)
+    assert (first.words, first.tags) == (("#", "tag", "it"), (("O", "O", "O"),))
+    assert (second.words, second.tags) == (("EU", "#"), (("B-ORG", "O"),))
+    filled = "".join(line for s in read_blocks(path) for line in fill_tags(s, None, [["X"] * len(s.words)]))
+    changed = [a for a, b in zip(text.splitlines(), filled.splitlines(), strict=True) if a != b]
+    assert changed == [row for row, is_word in zip(text.splitlines(), word, strict=True) if is_word and row]
+
+
+@pytest.mark.parametrize(
+    "comment",
+    """\
+# id 5239d808-f300-46ea\tdomain=en
+#\thttp://a.org [2010-02-26]
+#begin document (bc/cctv_0000); part 000
+# text: a b c
+# 17
+# newdoc
+# sent_id=3
+# sent_id = 3
+# text =""".splitlines(),
+)
+@pytest.mark.parametrize("row", ["EU O", "EU\tO", "EU NNP O", "EU _ _ O", "EU\t_\t_\tO"])
+def test_what_tools_write_above_a_sentence_is_a_comment(tmp_path: Path, comment: str, row: str) -> None:
+    path = written(tmp_path, f"{comment}\n{row}\n\n{comment}\n{row}\n")
+    assert [(s.words, s.tags) for s in read_sentences(path)] == [(("EU",), (("O",),))] * 2
+
+
+@pytest.mark.parametrize("row", ["# O", "#\tO", "# # O", "# NN B-NP O"])
+def test_a_hash_that_begins_a_sentence_is_a_word(tmp_path: Path, row: str) -> None:
+    like = row.replace("#", "dog", 1)
+    for text in (f"{row}\n{like}\n", f"{like}\n\n{row}\n", f"{row}\n\n{row}\n"):
+        words = [word for s in read_sentences(written(tmp_path, text)) for word in s.words]
+        assert words.count("#") == text.count(row)
+
+
+@pytest.mark.parametrize(
+    "mark", ["-DOCSTART-", "-DOCSTART- -X- O O", "-DOCSTART-\tO", "0 -DOCSTART- O", "-DOCSTART- (1 EU)"]
+)
+@pytest.mark.parametrize("blank", ["", "\n"])
+def test_lines_that_start_a_document_are_no_words_and_end_a_sentence(
+    tmp_path: Path, mark: str, blank: str
+) -> None:
+    text = f"{mark}\n{blank}EU NNP B-NP B-ORG\n{blank}{mark}\n{blank}rejects VBZ B-VP O\n"
+    path = written(tmp_path, text)
+    assert [(s.words, s.document) for s in read_sentences(path)] == [(("EU",), 1), (("rejects",), 2)]
+    assert "".join(line for s in read_blocks(path) for line in s.raw) == text
+
+
+def test_documents_are_counted_in_conllu_too(tmp_path: Path) -> None:
+    row = "1\tSí\t_\tINTJ" + "\t_" * 6
+    mark = row.replace("Sí", "-DOCSTART-")
+    path = written(tmp_path, f"# newdoc id = a\n{row}\n\n{row}\n\n{mark}\n\n{row}\n", "a.conllu")
+    assert [(s.words, s.document) for s in read_sentences(path)] == [(("Sí",), n) for n in (1, 1, 2)]
+
+
+def test_a_first_column_that_counts_is_no_word(tmp_path: Path) -> None:
+    path = written(tmp_path, "# a remark\n1\tAnn\tB-PER\tO\n2\tsaw\tO\tO\n\n# # #\n1\tit\tO\tO\n")
+    assert [s.words for s in read_sentences(path)] == [("Ann", "saw"), ("it",)]
+    assert next(read_sentences(path, columns=("3",))).tags == (("B-PER", "O"),)
+    with pytest.raises(DataError, match="there is no column 5, the row has 4"):
+        list(read_sentences(path, columns=("5",)))
+    numbers = written(tmp_path, "1 O\n2 O\n")
+    assert next(read_sentences(numbers)).words == ("1", "2"), "with two columns it is all there is"
+
+
+def test_conllu_under_another_name_is_known_by_its_columns(tmp_path: Path) -> None:
+    first, _ = read_sentences(written(tmp_path, CONLLU, "a.txt"))
+    assert (first.words, first.tags) == (("vamos", "nos", "al mar"), (("VERB", "PRON", "NOUN"),))
+    first, _ = read_sentences(written(tmp_path, CONLLU, "a.txt"), format="columns", columns=("4",))
+    assert (first.words, first.tags) == (("vamos", "nos", "al mar"), (("VERB", "PRON", "NOUN"),))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The\tDT B-NP\ndog\tNN I-NP\n",  # both in each row
+        "The\tDT\tB-NP\ndog NN I-NP\n",  # one here, one there
+        "The DT B-NP\ndog\tNN\tI-NP\n",
+        "The\tDT\tB-NP\t\ndog\tNN\tI-NP\n",  # tabs and blanks at the end
+        "The\tDT\tB-NP \ndog\t NN\tI-NP\t\n",
+        "The\tDT\tB-NP\r\ndog\tNN\tI-NP\r\n\r\n",
+        "The DT B-NP\ndog NN I-NP",
+    ],
+    ids=repr,
+)
+def test_blanks_tabs_and_line_ends_may_be_as_people_have_them(tmp_path: Path, text: str) -> None:
+    (sentence,) = read_sentences(written(tmp_path, text))
+    assert (sentence.words, sentence.tags) == (("The", "dog"), (("B-NP", "I-NP"),))
+    filled = "".join(fill_tags(sentence, ("3",), [("X", "Y")]))
+    assert filled == text.replace("B-NP", "X").replace("I-NP", "Y")
+
+
+def test_words_and_tags_with_a_blank_stand_between_tabs(tmp_path: Path) -> None:
+    path = written(tmp_path, "New York\tB-Place Name\nis\tO\n")
+    (sentence,) = read_sentences(path)
+    assert (sentence.words, sentence.tags) == (("New York", "is"), (("B-Place Name", "O"),))
+
+
+def test_blanks_in_a_file_of_tabs_are_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "a\tX\tY\nb\tX\tY\n\nc X Y\n")
+    with pytest.raises(DataError, match=":4: expected 3 columns apart by tabs, found 1"):
+        list(read_sentences(path))
 
 
 def test_words_are_read_without_tags(tmp_path: Path) -> None:

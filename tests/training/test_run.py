@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from toy import Net, Problem, same
 
-from elman.errors import ConfigError, ModelError
+from elman.errors import ModelError
 from elman.model_files import CHECKPOINT, METRICS_LOG
 from elman.training.display import BarDisplay, LineDisplay, Pace, make_display
 from elman.training.events import Checkpoint, Evaluation, Event, TrainingEnd, Update
@@ -138,24 +138,6 @@ def test_resuming_nothing_is_refused_but_restarting_nothing_is_a_start(
     assert find_resume_point(tmp_path, {}, asked=False) is not None
     monkeypatch.delenv("TORCHELASTIC_RESTART_COUNT")
     assert find_resume_point(tmp_path, {}, asked=False) is None
-
-
-def test_tensorboard_gets_the_same_numbers(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard")
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    follow(Problem(Net()).fit(TrainingConfig(epochs=1)), tmp_path, {}, tensorboard=True)
-    board = EventAccumulator(str(tmp_path / "tensorboard"))
-    board.Reload()
-    losses = [line["loss"] for line in rows(tmp_path) if "loss" in line]
-    assert [point.value for point in board.Scalars("training/loss")] == pytest.approx(losses)
-    assert [point.step for point in board.Scalars("validation/error")] == [6]
-
-
-def test_missing_tensorboard_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "torch.utils.tensorboard.writer", None)
-    with pytest.raises(ConfigError, match="TensorBoard is not installed"):
-        follow(Problem(Net()).fit(SETTINGS), tmp_path, {}, tensorboard=True)
 
 
 class Terminal(io.StringIO):

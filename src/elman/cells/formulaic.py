@@ -74,7 +74,7 @@ class Formulaic(Cell[State]):
         return multiply_heads(operand, matrix, len(self.formula.trace.products[number].names))
 
     def freeze(self, dtype: torch.dtype) -> Formulaic:
-        return GivenMatrices(self, [matrix.to(dtype) for matrix in self.matrices()])
+        return GivenWeights(self, [matrix.to(dtype) for matrix in self.matrices()])
 
     def output(self, state: State) -> Tensor:
         return cast(Tensor, getattr(state, self.formula.output))
@@ -111,15 +111,21 @@ class WrappedCell(Formulaic):
         return self.cell.unit_parameters()
 
 
-class GivenMatrices(WrappedCell):
-    """A formula cell with these recurrent matrices instead of its own."""
+class GivenWeights(WrappedCell):
+    """A formula cell with these recurrent matrices, and these per-unit parameters, instead of its own."""
 
-    def __init__(self, cell: Formulaic, matrices: Sequence[Tensor]) -> None:
+    def __init__(
+        self, cell: Formulaic, matrices: Sequence[Tensor], units: Sequence[Tensor] | None = None
+    ) -> None:
         super().__init__(cell, cell.formula)
         self._matrices = matrices
+        self._units = cell.unit_parameters() if units is None else units
 
     def matrices(self) -> Sequence[Tensor]:
         return self._matrices
+
+    def unit_parameters(self) -> Sequence[Tensor]:
+        return self._units
 
 
 def multiply_heads(v: Tensor, U: Tensor, results: int) -> Tensor:

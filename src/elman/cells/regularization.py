@@ -15,7 +15,7 @@ import torch
 from torch.nn.functional import dropout
 
 from elman.cells.cell import Cell, PartScanner, S
-from elman.cells.formulaic import Formulaic, GivenMatrices, WrappedCell
+from elman.cells.formulaic import Formulaic, GivenWeights, WrappedCell
 from elman.errors import ModelError
 from elman.formula import Formula, Gates, Matrices, State
 from elman.shapes import Tensor
@@ -105,7 +105,7 @@ class WeightDrop(WrappedCell):
         cell = _formulaic(self.cell.sample_masks(like))
         if not self.training or not self.p:
             return cell
-        return GivenMatrices(cell, [dropout(U, self.p) for U in cell.matrices()])
+        return GivenWeights(cell, [dropout(U, self.p) for U in cell.matrices()])
 
 
 class Zoneout(WrappedCell):

@@ -17,8 +17,10 @@ def main() -> None:
         signal(SIGINT, _interrupt)
     try:
         from elman.cli.app import call
+        from elman.cli.standard_streams import robust_streams
 
-        code = call()
+        with robust_streams():
+            code = call()
     finally:
         if usual:
             signal(SIGINT, default_int_handler)

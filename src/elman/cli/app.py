@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 
 import click
@@ -72,6 +73,7 @@ for verb in VERBS:
 
 def call() -> int:
     """Do what was typed: the exit code. A warning is a line, without the place in the code."""
+    _show_log()
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *place, **more: click.echo(message, err=True)
         try:
@@ -88,3 +90,17 @@ def call() -> int:
             where = f"{error.filename}: " if error.filename else ""
             say(f"elman: {where}{error.strerror or error}")
         return 1
+
+
+class _Say(logging.Handler):
+    """What the library logs, a line on stderr each."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
+
+
+def _show_log() -> None:
+    log = logging.getLogger("elman")
+    log.setLevel(logging.INFO)
+    if not any(isinstance(handler, _Say) for handler in log.handlers):
+        log.addHandler(_Say())

@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from elman.cli.terminal import PICTURE, print_table, progress_bar, say
+from elman.cli.terminal import PICTURE, option, picture_format_option, print_table, progress_bar, say
+from elman.picture_files import plan_picture
 
 if TYPE_CHECKING:
     from elman.inspect.comparison import ComparisonResult
-
-PLOTTED = "Where to plot the gradients through time."
 
 
 @click.command(short_help="Train cells side by side: memory, little data, gradients.")
 @click.argument("cells", nargs=-1, metavar="[CELL]...")
 @click.option("--seed", default=0, show_default=True, help="Random seed of weights and examples.")
-@click.option("--picture", default=Path("compare.png"), type=PICTURE, show_default=True, help=PLOTTED)
+@option("--picture FILE", "Where to plot the gradients. [default: compare.png]", type=PICTURE)
+@picture_format_option
 @click.option("--no-picture", is_flag=True, help="Do not plot.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
-def compare(cells: tuple[str, ...], seed: int, picture: Path, no_picture: bool, as_json: bool) -> None:
+def compare(
+    cells: tuple[str, ...], seed: int, picture: Path | None, format: str | None, no_picture: bool, as_json: bool
+) -> None:
     """Compare cells on a long-range memory task and on a task with little data.
 
     Without names: elman, gru and lstm. Each cell is trained twice, in about ten seconds on two cores: to
@@ -33,12 +35,13 @@ def compare(cells: tuple[str, ...], seed: int, picture: Path, no_picture: bool, 
     \b
     Examples:
       elman compare
-      elman compare elman relu gru lstm peephole-lstm --picture cells.png
+      elman compare elman relu gru lstm peephole-lstm --picture cells.pdf
     """
     import torch
 
     from elman.inspect.comparison import Comparison, gradient_curves
 
+    path = None if no_picture else plan_picture(picture or Path(f"compare.{format or 'png'}"), format)
     torch.set_num_threads(1)  # nets this small only lose by sharing their steps
     names = list(cells or ("elman", "gru", "lstm"))
     results: list[ComparisonResult] = []
@@ -59,9 +62,9 @@ def compare(cells: tuple[str, ...], seed: int, picture: Path, no_picture: bool, 
             ],
             caption="memory: chance 12.5 %; little data: chance 50 %; held-out accuracy, one seed",
         )
-    if not no_picture:
+    if path is not None:
         from elman.inspect.plots import plot_gradients
 
         start = gradient_curves(["elman", "relu"], seed=seed)
-        plot_gradients(start, {r.cell: r.norms for r in results}, picture)
-        say(f"gradients through time: {picture}")
+        plot_gradients(start, {r.cell: r.norms for r in results}, path)
+        say(f"gradients through time: {path}")

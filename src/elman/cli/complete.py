@@ -14,6 +14,7 @@ from elman.cli.adaptation_options import warn_if_too_short, with_adaptation_opti
 from elman.cli.model_args import load_for_verb, model_argument
 from elman.cli.terminal import device_option, option
 from elman.errors import ConfigError
+from elman.number_format import format_probability
 
 if TYPE_CHECKING:
     from elman.generation import Completion, Predictor
@@ -55,7 +56,7 @@ def complete(folder: Path, text: str | None, k: int, device: str, ways: dict[str
         complete_live(completer.find, completer.enter)
     elif text is not None and not as_json:
         for one in completer.find(text):
-            click.echo(f"{one.text}\t{one.probability:.4f}")
+            click.echo(f"{one.text}\t{format_probability(one.probability)}")
         completer.enter(text)
     else:
         for line in [text] if text is not None else (line.rstrip("\n") for line in sys.stdin):
@@ -111,4 +112,4 @@ def _line(text: str, found: Sequence[Completion], as_json: bool) -> str:
     if as_json:
         completions = [one._asdict() for one in found]
         return json.dumps({"text": text, "completions": completions}, ensure_ascii=False)
-    return "\t".join(f"{one.text} {one.probability:.4f}" for one in found)
+    return "\t".join(f"{one.text} {format_probability(one.probability)}" for one in found)

@@ -50,7 +50,7 @@ ANSWER_OPTIONS = SEARCH_OPTIONS | {
     ),
     "attention": option(
         "--attention FILE.png",
-        "Plot the attention weights: of line 1 to FILE.png, of line 2 to FILE-2.png, …",
+        "Plot the attention weights: of line 1 to FILE.png, of line 2 to FILE-2.png, …; or .svg, .pdf.",
         type=PICTURE,
     ),
     "show_attention": option(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import elman.demo
-from elman.cli.terminal import FOLDER, INTERRUPTED, option, print_table, say
+from elman.cli.terminal import FOLDER, INTERRUPTED, option, print_table, say, typed_command
 
 if TYPE_CHECKING:
     from elman.demo.demonstration import Demo
@@ -55,7 +55,7 @@ def play(demo: Demo[Any], task: str, out: Path) -> None:
     say(f"{demo.about}\n")
     data = out / "data"
     data.mkdir(parents=True, exist_ok=True)
-    outcome = run_recipe(build(demo.recipe(data)), out)
+    outcome = run_recipe(build(demo.recipe(data)), out, command=typed_command())
     if outcome is None:
         say(f"interrupted; elman demo {task} starts again")
         raise click.exceptions.Exit(INTERRUPTED)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from elman.cli.adaptation_options import warn_if_too_short, with_adaptation_options
+from elman.cli.beam_trace import print_beam_trace
 from elman.cli.model_args import load_for_verb, model_argument
 from elman.cli.terminal import device_option, option
 from elman.errors import ConfigError
 
 if TYPE_CHECKING:
-    from elman.decoding import Beam, BeamEvent
-    from elman.generation import DecodingStrategy, Generation, GenerationConfig, Predictor
+    from elman.generation import DecodingStrategy, Generation, Predictor
 
 _OF_SAMPLING = ("temperature", "top_k", "top_p", "min_p", "seed")
 _OF_BEAM = {"beam_factor": "factor", "length_penalty": "length_penalty"}
@@ -37,7 +39,13 @@ _OF_BEAM = {"beam_factor": "factor", "length_penalty": "length_penalty"}
 @click.option("--length-penalty", type=float, help="Rank by log p / length^penalty. [default: 1]")
 @click.option("-n", "n", type=click.IntRange(min=1), default=1, help="Number of texts.")
 @click.option("--seed", type=int, help="Random seed.")
-@click.option("--max-tokens", type=int, default=100, show_default=True, help="Maximum number of tokens.")
+@click.option(
+    "--passage/--no-passage",
+    default=None,
+    help="Write on over line ends, up to --max-tokens; or end with the line. [default: --passage for one "
+    "sample of a model of characters or bytes, unless --min-tokens is given]",
+)
+@click.option("--max-tokens", type=int, help="Maximum number of tokens. [default: 100; of a passage 1000]")
 @click.option("--min-tokens", type=int, default=0, help="Minimum number of tokens.")
 @click.option("--max-seconds", type=float, help="Time limit.")
 @click.option("--no-repeat", type=int, metavar="N", help="Never repeat an n-gram of N tokens.")
@@ -48,9 +56,10 @@ _OF_BEAM = {"beam_factor": "factor", "length_penalty": "length_penalty"}
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each text.")
 @device_option
 def generate(folder: Path, device: str, ways: dict[str, Any], **options: Any) -> None:
-    """Generate texts that continue a prompt, each up to its end or to a limit.
+    """Generate texts that continue a prompt, each up to the end of its line or to a limit.
 
-    On a terminal, a single sampled text appears token by token.
+    A --passage goes on over line ends: a page of what the model has read. On a terminal, a single sampled text
+    appears token by token. Several passages are separated by a line of three dashes.
 
     --cache stores the prompt and the generated text; --dynamic adapts to the prompt before the first token,
     not to text that the model generates itself.
@@ -58,29 +67,47 @@ def generate(folder: Path, device: str, ways: dict[str, Any], **options: Any) ->
     \b
     Examples:
       elman generate models/lm --prompt "Once upo" --temperature 0.8 --top-p 0.9 --seed 1
+      elman generate models/book --passage --sample --temperature 0.8 --max-tokens 2000
       elman generate models/lm --prompt "The" --beam 10 --beam-factor 50 -n 3 --trace
       elman generate models/lm --prompt "$(cat chapter.txt)" --cache --dynamic
     """
     from elman.decoding import Beam
-    from elman.generation import GenerationConfig, text_generation
+    from elman.generation import GenerationConfig, Sampling, text_generation
 
     how = _choose_strategy(options)
     names = ("max_tokens", "min_tokens", "max_seconds", "no_repeat", "banned", "stop")
-    rules = GenerationConfig(**{name: options[name] for name in names})
-    prompt, n = options["prompt"], options["n"]
-    model = _adapt(load_for_verb("generate", folder, device), prompt, rules.max_tokens, ways)
+    rules = GenerationConfig(passage=bool(options["passage"]), **{name: options[name] for name in names})
+    prompt, n, model = options["prompt"], options["n"], load_for_verb("generate", folder, device)
+    if options["passage"] is None and isinstance(how, Sampling) and n == 1 and not rules.min_tokens:
+        rules = replace(rules, passage=model.writes_passages)
+    model = _adapt(model, prompt, rules.limit, ways)
     if isinstance(how, Beam) and options["traced"]:
-        texts = _trace(model, prompt, how, rules)
+        texts = print_beam_trace(model, prompt, how, rules)
     elif n == 1 and not isinstance(how, Beam) and not options["as_json"] and sys.stdout.isatty():
-        click.echo(prompt, nl=False)
-        for piece in text_generation.generate_iter(model, prompt, how, config=rules):
-            click.echo(piece, nl=False)
-        click.echo()
+        _print_pieces(prompt, text_generation.generate_iter(model, prompt, how, config=rules))
         return
     else:
         texts = text_generation.generate(model, prompt, how, n=n, config=rules)
-    for text in texts:
-        click.echo(_json(text) if options["as_json"] else text.text)
+    if options["as_json"]:
+        click.echo("\n".join(map(_json, texts)))
+    elif rules.passage:
+        click.echo("---\n".join(_end_line(text.text) for text in texts), nl=False)
+    else:
+        click.echo("\n".join(text.text for text in texts))
+
+
+def _print_pieces(prompt: str, pieces: Iterable[str]) -> None:
+    """A text as it comes, and the end of its last line."""
+    last = prompt
+    click.echo(prompt, nl=False)
+    for piece in pieces:
+        click.echo(piece, nl=False)
+        last = piece or last
+    click.echo(nl=not last.endswith("\n"))
+
+
+def _end_line(text: str) -> str:
+    return text if text.endswith("\n") else f"{text}\n"
 
 
 def _adapt(model: Predictor, prompt: str, room: int, ways: dict[str, Any]) -> Predictor:
@@ -118,27 +145,3 @@ def _json(text: Generation) -> str:
     written = {"text": text.text, "continuation": text.continuation}
     cost = {"log_probability": sum(text.log_probs), "score": text.score, "tokens": len(text.log_probs)}
     return json.dumps({**written, **cost, "ended": text.ended}, ensure_ascii=False)
-
-
-def _trace(model: Predictor, prompt: str, beam: Beam, rules: GenerationConfig) -> list[Generation]:
-    from elman.generation import trace_beam
-
-    search = trace_beam(model, prompt, beam, config=rules)
-    try:
-        while True:
-            _tell(*next(search))
-    except StopIteration as over:
-        found: list[Generation] = over.value
-        return found
-
-
-def _tell(event: BeamEvent, texts: list[str]) -> None:
-    pruned = f"pruned {event.beyond_factor} by factor, {event.beyond_width} by width"
-    line = f"{event.position + 1}: width {event.width}, kept {len(event.kept)}, {pruned}"
-    if event.completed:
-        line += f", completed {event.completed}"
-    if event.closed:
-        line += f"; over: {event.closed}"
-    click.echo(line, err=True)
-    for way, text in zip(event.kept, texts, strict=True):
-        click.echo(f"   {way.score:9.4f}  {text!r}", err=True)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elman.cli.model_args import model_argument
-from elman.cli.terminal import COUNT, FOLDER, option, print_table
+from elman.cli.terminal import COUNT, FOLDER, option, picture_format_option, print_table
 from elman.errors import ConfigError
+from elman.picture_files import PictureFolder, plan_picture
 
 if TYPE_CHECKING:
     from elman.inspect.executors import ExecutorChoice
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     type=click.Path(),
 )
 @option("--executors", "Show which executor runs each recurrent cell, and why.", is_flag=True)
-@option("--out DIR", "Write plots (PNG) into this folder.", type=FOLDER)
+@option("--out DIR", "Write plots into this folder.", type=FOLDER)
+@picture_format_option
 @option("--json", "Print one JSON object on stdout, nothing else.", "as_json", is_flag=True)
 def inspect(
     folder: Path,
@@ -41,6 +43,7 @@ def inspect(
     exposure: tuple[str, ...],
     executors: bool,
     out: Path | None,
+    format: str | None,
     as_json: bool,
 ) -> None:
     """Describe the model in DIR: its layers, formulas, training and scores.
@@ -60,7 +63,7 @@ def inspect(
     \b
     Examples:
       elman inspect models/topics
-      elman inspect models/topics --text "How far is the moon?" --out pictures
+      elman inspect models/topics --text "How far is the moon?" --out pictures --format pdf
       elman inspect models/pos --text "Time flies." --word 2
       elman inspect models/pos --executors
       elman inspect models/en-de --exposure test.en --exposure test.de --out pictures
@@ -71,6 +74,7 @@ def inspect(
     from elman.inspect.executors import executor_choices
     from elman.inspect.text_explanation import explain
 
+    pictures = _plan_pictures(out, format)
     if word is not None and text is None:
         raise ConfigError("--word says which word of a text, but --text is missing")
     seen = read_model_folder(folder)
@@ -78,13 +82,13 @@ def inspect(
     explanation = None if text is None else explain(seen.model, text, word=word)
     running = exposure_on_files(seen, exposure) if exposure else None
     choices = executor_choices(seen.model.net) if executors else None
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        plot_training(seen, out)
+    if pictures is not None:
+        pictures.folder.mkdir(parents=True, exist_ok=True)
+        plot_training(seen, pictures)
         if explanation is not None:
-            plot_explanation(explanation, out)
+            plot_explanation(explanation, pictures)
         if running is not None:
-            plot_exposure(running, out)
+            plot_exposure(running, pictures)
     if as_json:
         extra: dict[str, Any] = {} if explanation is None else {"text": explanation_json(explanation)}
         extra |= {} if running is None else {"exposure": exposure_json(running)}
@@ -98,6 +102,17 @@ def inspect(
         show_exposure(running)
     if choices is not None:
         _show_executors(choices)
+
+
+def _plan_pictures(out: Path | None, format: str | None) -> PictureFolder | None:
+    """Where plots go, if they can be drawn; None where none are asked for."""
+    if out is None:
+        if format is not None:
+            raise ConfigError("--format is that of plots, but --out is missing: which folder?")
+        return None
+    pictures = PictureFolder(out, format or "png")
+    plan_picture(pictures.path("any"))
+    return pictures
 
 
 def _show_executors(choices: list[ExecutorChoice]) -> None:

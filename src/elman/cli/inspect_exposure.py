@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +11,7 @@ from elman.cli.terminal import print_table, say
 if TYPE_CHECKING:
     from elman.cli.inspect_model import InspectedModel
     from elman.inspect.exposure_curves import Exposure
+    from elman.picture_files import PictureFolder
 
 
 def exposure_on_files(seen: InspectedModel, files: tuple[str, ...]) -> Exposure:
@@ -35,7 +35,7 @@ def exposure_json(found: Exposure) -> dict[str, Any]:
 
 def show_exposure(found: Exposure) -> None:
     """A table by position and one by own tokens."""
-    click.echo(f"exposure bias: {found.bias:.3f} nats a token ({found.sequences} sequences)")
+    click.echo(f"exposure bias: {found.bias:.3f} nats a token ({found.sequences:,} sequences)")
     rows = []
     for first, last in _spans(len(found.forced.nats)):
         cells = [f"{first + 1}" if last == first + 1 else f"{first + 1}-{last}"]
@@ -61,8 +61,10 @@ def _spans(length: int) -> list[tuple[int, int]]:
     return list(zip(edges, [*edges[1:], length], strict=True)) if length else []
 
 
-def plot_exposure(found: Exposure, out: Path) -> None:
+def plot_exposure(found: Exposure, out: PictureFolder) -> None:
+    """Its curves."""
     from elman.inspect.exposure_curves import plot_exposure_curves
 
-    plot_exposure_curves(found, out / "exposure.png")
-    say(f"exposure bias: {out / 'exposure.png'}")
+    path = out.path("exposure")
+    plot_exposure_curves(found, path)
+    say(f"exposure bias: {path}")

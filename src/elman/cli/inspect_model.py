@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from elman.cli.terminal import print_table, say
+from elman.number_format import format_score, format_scores
 
 if TYPE_CHECKING:
     from elman.inspect.history import TrainingHistory
+    from elman.picture_files import PictureFolder
     from elman.tasks.base import Task
     from elman.tasks.results import ModelRecord
 
@@ -85,7 +87,7 @@ def show_model(found: Mapping[str, Any]) -> None:
     click.echo()
     _show_training(found["training"])
     for part, scores in found["scores"].items():
-        values = ", ".join(f"{name} {value:,.6g}" for name, value in scores.items())
+        values = format_scores(scores)
         click.echo(f"{part}: {values or 'not evaluated'}")
 
 
@@ -97,7 +99,7 @@ def _shapes(layer: Mapping[str, Any]) -> str:
 
 def _show_training(training: Mapping[str, Any]) -> None:
     facts = ", ".join(
-        f"{name} {value:,}" if isinstance(value, int | float) else f"{name} {value}"
+        f"{name} {format_score(name, value) if isinstance(value, int | float) else value}"
         for name, value in training.items()
         if name not in ("data", "settings", "best", "evaluations")
     )
@@ -109,14 +111,14 @@ def _show_training(training: Mapping[str, Any]) -> None:
         click.echo(f"settings: {settings}")
 
 
-def plot_training(seen: InspectedModel, out: Path) -> None:
+def plot_training(seen: InspectedModel, out: PictureFolder) -> None:
     """The learning curve, where there is a log of it."""
     from elman.inspect.plots import plot_history
 
     if seen.history is None:
         say("no learning curve: the folder has no log of its training")
         return
-    path = out / "learning_curve.png"
+    path = out.path("learning_curve")
     unit = "%" if seen.model.best == "max" else ""  # what should grow is a percentage
     kind = seen.record.config.get("objective", {}).get("kind", "likelihood")
     lost = "loss, nats" if kind in ("likelihood", "scheduled") else f"loss of {kind}"

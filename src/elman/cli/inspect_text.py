@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +12,7 @@ from elman.cli.token_colors import show_tokens, surprisal_color, weight_color
 
 if TYPE_CHECKING:
     from elman.inspect.text_explanation import TextExplanation
+    from elman.picture_files import PictureFolder
 
 
 def explanation_json(found: TextExplanation) -> dict[str, Any]:
@@ -70,19 +70,19 @@ def _show_gates(explanation: TextExplanation) -> None:
         print_table(["layer", "gate", "mean", "% below 0.1", "% above 0.9"], rows)
 
 
-def plot_explanation(found: TextExplanation, out: Path) -> None:
+def plot_explanation(found: TextExplanation, out: PictureFolder) -> None:
     """A picture of each layer's gates, of the saliency, and of attention and surprisal where there are any."""
     from elman.inspect.alignment import plot_alignment
     from elman.inspect.text_plots import plot_bars, plot_gates, plot_saliency
 
     for g in found.gates:
-        path = out / f"gates-{g.layer}-{g.direction}.png"
+        path = out.path(f"gates-{g.layer}-{g.direction}")
         plot_gates(found.tokens, g, path)
         say(f"gates of {g.name}: {path}")
-    path = out / "saliency.png"
+    path = out.path("saliency")
     plot_saliency(found.tokens, found.saliency, path)
     say(f"saliency: {path}")
-    path, title = out / "attention.png", "Attention: where the model looks"
+    path, title = out.path("attention"), "Attention: where the model looks"
     if found.attention is not None:
         plot_bars(found.tokens, found.attention, path, title=title, label="weight α")
         say(f"attention: {path}")
@@ -90,6 +90,6 @@ def plot_explanation(found: TextExplanation, out: Path) -> None:
         plot_alignment(looked.weights.numpy(), looked.source, looked.target, path)
         say(f"attention: {path}")
     if surprisal := found.surprisal:
-        path, title = out / "surprisal.png", "Surprisal of each token and of the end"
+        path, title = out.path("surprisal"), "Surprisal of each token and of the end"
         plot_bars(surprisal.tokens, surprisal.nats, path, title=title, label="-log p, nats")
         say(f"surprisal: {path}")

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from elman.errors import ConfigError
+from elman.number_format import format_percent
 
 if TYPE_CHECKING:
     from elman.generation import Completion
@@ -59,7 +60,7 @@ def _draw(line: str, find: Find) -> Sequence[Completion]:
 
     found = find(line)
     columns = os.get_terminal_size(sys.stdout.fileno()).columns
-    below = "  ".join(f"{one.text} {one.probability:.0%}" for one in found)[: columns - 1]
+    below = "  ".join(f"{one.text} {format_percent(one.probability)}" for one in found)[: columns - 1]
     seen = line[-max(1, columns - 20) :]  # the end of a line that is too long to be shown
     ghost = ""
     if found and "NO_COLOR" not in os.environ:

@@ -14,6 +14,7 @@ from elman.cli.adaptation_options import warn_if_too_short, with_adaptation_opti
 from elman.cli.model_args import chunks, load_for_verb, model_argument, text_file_argument, with_input_options
 from elman.cli.terminal import say
 from elman.cli.token_colors import show_tokens, surprisal_color
+from elman.number_format import format_scores
 
 CHUNK = 256  # lines that are scored together
 
@@ -70,5 +71,5 @@ def score(folder: Path, file: str, device: str, ways: dict[str, Any], **options:
         else:
             click.echo(f"{found.log_probability:.4f}\t{found.perplexity:.4f}")
     if tokens and not options["as_json"]:
-        say(f"{tokens} tokens, perplexity {math.exp(-total / tokens):.4f}")
+        say(f"{tokens:,} tokens, {format_scores({'perplexity': math.exp(-total / tokens)}, digits=4)}")
         warn_if_too_short(ways, tokens if options["running"] else longest)

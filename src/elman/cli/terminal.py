@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elman.errors import ConfigError
+from elman.picture_files import PICTURE_FORMATS, plan_picture
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -17,9 +19,19 @@ if TYPE_CHECKING:
 Command = Callable[..., None]
 COUNT = click.IntRange(min=1)
 FOLDER = click.Path(file_okay=False, path_type=Path)
-PICTURE = click.Path(dir_okay=False, path_type=Path)
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""
+
+
+class PicturePath(click.Path):
+    """The path of a picture that can be drawn; its ending is its format."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path: Any = super().convert(value, param, ctx)
+        return plan_picture(path)
+
+
+PICTURE = PicturePath(dir_okay=False, path_type=Path)
 
 
 def _usable(context: click.Context, parameter: click.Parameter, device: str) -> str:
@@ -56,6 +68,17 @@ def add_options(command: Command, options: Iterable[Callable[[Command], Command]
     return command
 
 
+picture_format_option = option(
+    "--format", "Format of the plots. [default: png]", type=click.Choice(PICTURE_FORMATS, case_sensitive=False)
+)
+"""The option of verbs that choose the names of their plots."""
+
+
+def typed_command() -> str:
+    """What was typed, as a shell would take it again."""
+    return shlex.join(["elman", *sys.argv[1:]])
+
+
 def say(text: str) -> None:
     """One line about what is going on, on stderr."""
     click.echo(text, err=True)
@@ -78,7 +101,13 @@ def progress_bar() -> Progress:
     )
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> None:
+def print_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    caption: str = "",
+    left_columns: Sequence[int] = (0,),
+) -> None:
     """A table on stdout: drawn on a terminal, columns of plain text elsewhere."""
     if sys.stdout.isatty():
         from rich.console import Console
@@ -86,14 +115,15 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, caption
 
         drawn = Table(caption=caption or None, caption_justify="left")
         for i, name in enumerate(header):
-            drawn.add_column(name, justify="right" if i else "left")
+            drawn.add_column(name, justify="left" if i in left_columns else "right")
         for row in rows:
             drawn.add_row(*row)
         Console().print(drawn)
         return
     widths = [max(len(line[i]) for line in (header, *rows)) for i in range(len(header))]
     for line in (header, *rows):
-        cells = [line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))]
+        sized = enumerate(zip(line, widths, strict=True))
+        cells = (cell.ljust(w) if i in left_columns else cell.rjust(w) for i, (cell, w) in sized)
         click.echo("  ".join(cells).rstrip())
     if caption:
         click.echo(caption)

@@ -11,11 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.terminal import COUNT, FOLDER, INTERRUPTED, add_options, device_option, option, say
+from elman.cli.terminal import (
+    COUNT,
+    FOLDER,
+    INTERRUPTED,
+    add_options,
+    device_option,
+    option,
+    say,
+    typed_command,
+)
+from elman.model_files import CHECKPOINT
+from elman.number_format import format_percent, format_score
 from elman.tasks.registry import TASKS
 
 if TYPE_CHECKING:
     from elman.pipeline.recipe import Recipe
+    from elman.pipeline.seed_summary import SeedRun
+
+
+CURVE = "Also train on 10, 20, 40 and 70 % of the data: a learning curve, as table and picture in --out."
 
 
 @dataclass(frozen=True)
@@ -28,6 +43,7 @@ class RunOptions:
     device: str
     init: Path | None
     threads: int
+    curve: bool
 
 
 def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -46,8 +62,11 @@ def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
         option("--seeds N", seeds, type=COUNT, default=1),
         option("--resume", "Resume an interrupted run from its last checkpoint in --out.", is_flag=True),
         device_option,
-        option("--init DIR", "Start from the weights of this model (fine-tuning).", type=FOLDER),
+        option(
+            "--init DIR", "Start from this model (fine-tuning); it learns new labels and words.", type=FOLDER
+        ),
         option("--threads N", "CPU threads.  [default: one per core]", default=0),
+        option("--curve", CURVE, is_flag=True),
     )
     return add_options(wrapper, options)
 
@@ -56,40 +75,98 @@ def run_training(recipe: Recipe, run: RunOptions) -> None:
     """Train once, or once for each seed, and print the scores."""
     import torch
 
-    from elman.pipeline import run_recipe
+    from elman.pipeline.seed_summary import describe_seeds, folder_name, write_summary
     from elman.training.distributed import is_main_process
 
     if run.threads:
         torch.set_num_threads(run.threads)
-    results = []
+    if run.curve:
+        _train_smaller(recipe, run)
+    runs: list[SeedRun] = []
     for number in range(run.seeds):
         folder, chosen = run.out, recipe
         if run.seeds > 1:
-            folder = run.out / f"seed-{number}"
+            folder = run.out / folder_name(number)
             chosen = replace(recipe, training=replace(recipe.training, seed=number))
-        begun = run.resume and (run.seeds == 1 or folder.exists())  # later seeds have nothing to resume
-        outcome = run_recipe(chosen, folder, resume=begun, device=run.device, init=run.init)
-        if outcome is None:
-            if is_main_process():
-                say("to resume, run the same command with --resume")
-            raise click.exceptions.Exit(INTERRUPTED)
-        results.append(outcome.metrics)
+        alone = run.seeds == 1 and not run.curve
+        begun = run.resume and (alone or _has_begun(folder))  # what was to come later has nothing to resume
+        runs.append(_train(chosen, folder, run, begun=begun))
         if is_main_process():
             say(f"model: {folder}")
+            if run.seeds > 1:
+                write_summary(runs, run.out)  # after each: an interrupted series has one, too
     if is_main_process():
-        _report(results)
-        if run.seeds == 1:
-            say(f"next: {TASKS[recipe.task].next_command.format(quote(str(run.out)))}")
+        for line in describe_seeds(runs):
+            click.echo(line)
+        if run.curve:
+            _report_curve(recipe, run)
+        _say_next(recipe, runs, run)
 
 
-def _report(results: list[dict[str, Any]]) -> None:
-    """The mean of every score, and its standard deviation over seeds."""
-    from statistics import mean, stdev
+def _train(recipe: Recipe, folder: Path, run: RunOptions, *, begun: bool) -> SeedRun:
+    from elman.pipeline import run_recipe
+    from elman.pipeline.seed_summary import SeedRun
+    from elman.training.distributed import is_main_process
 
-    for part in ("valid", "test"):
-        scored = [r[part] for r in results if r.get(part)]
-        for name in next(iter(scored), {}):
-            values = [scores[name] for scores in scored]
-            spread = f" ± {stdev(values):.2f} ({len(values)} seeds)" if len(values) > 1 else ""
-            if name not in ("examples", "tokens", "sentences"):
-                click.echo(f"{part} {name} {mean(values):.2f}{spread}")
+    options: dict[str, Any] = {"resume": begun, "device": run.device, "init": run.init}
+    outcome = run_recipe(recipe, folder, command=typed_command(), **options)
+    if outcome is None:
+        if is_main_process():
+            say("to resume, run the same command with --resume")
+        raise click.exceptions.Exit(INTERRUPTED)
+    return SeedRun.of(outcome.model, outcome.metrics)
+
+
+def _say_next(recipe: Recipe, runs: list[SeedRun], run: RunOptions) -> None:
+    from elman.model_files import SEEDS
+    from elman.pipeline.seed_summary import find_best
+
+    if run.seeds > 1:
+        best = find_best(runs)
+        if best:
+            score = f"{best['metric']} {format_score(best['metric'], best['valid'])}"
+            say(f"best seed: {best['seed']} (valid {score}), in {run.out / best['folder']}")
+        say(f"all seeds: {run.out / SEEDS}")
+        return
+    spec, folder = TASKS[recipe.task], quote(str(run.out))
+    say(f"next: {spec.next_command.format(folder)}")
+    if (ending := _table_ending(recipe.data.train)) and spec.load().predict_options:
+        say(f"a table: elman predict {folder} new{ending} --out answers{ending}")
+
+
+def _table_ending(source: str | tuple[str, ...]) -> str:
+    """The ending of a file that is a table, which new tables probably have, too; else nothing."""
+    from elman.text.files import file_extension
+    from elman.text.tables import table_format
+
+    is_table = isinstance(source, str) and table_format(source) not in (None, "folder")
+    return file_extension(str(source)) if is_table else ""
+
+
+def _train_smaller(recipe: Recipe, run: RunOptions) -> None:
+    """The trainings of a learning curve on parts of the data."""
+    from elman.pipeline.learning_curve import smaller_runs
+    from elman.training.distributed import is_main_process
+
+    for chosen, folder in smaller_runs(recipe, run.out, _seeds(recipe, run)):
+        if is_main_process():
+            say(f"learning curve: {format_percent(chosen.data.share)} of the data, seed {chosen.training.seed}")
+        _train(chosen, folder, run, begun=run.resume and _has_begun(folder))
+
+
+def _has_begun(folder: Path) -> bool:
+    return (folder / CHECKPOINT).exists()
+
+
+def _report_curve(recipe: Recipe, run: RunOptions) -> None:
+    from elman.cli.curve_report import report_curve
+    from elman.pipeline.learning_curve import read_curve
+    from elman.pipeline.seed_summary import folder_name
+
+    seeds = _seeds(recipe, run)
+    full = [run.out / folder_name(seed) for seed in seeds] if run.seeds > 1 else [run.out]
+    report_curve(read_curve(run.out, full, seeds), run.out)
+
+
+def _seeds(recipe: Recipe, run: RunOptions) -> list[int]:
+    return [*range(run.seeds)] if run.seeds > 1 else [recipe.training.seed]

@@ -10,6 +10,7 @@ import click
 from elman.cli.answers import print_answers
 from elman.cli.decoding_options import ANSWER_OPTIONS, DecodingOptions, with_decoding_options
 from elman.cli.model_args import load_for_verb, model_argument, text_file_argument, with_input_options
+from elman.cli.output_file import TABLES, AnswerOptions, with_answer_options
 
 
 @click.command(short_help="Translate each line with a sequence-to-sequence model.")
@@ -17,12 +18,17 @@ from elman.cli.model_args import load_for_verb, model_argument, text_file_argume
 @text_file_argument
 @with_decoding_options(ANSWER_OPTIONS)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each line, with all scores.")
+@click.option("--format", type=click.Choice(["lines", *TABLES]), help="What FILE is. [default: by its ending]")
+@with_answer_options
 @with_input_options
-def translate(folder: Path, file: str, decoding: DecodingOptions, device: str, **options: Any) -> None:
+def translate(
+    folder: Path, file: str, decoding: DecodingOptions, output: AnswerOptions, **options: Any
+) -> None:
     """Translate each line of FILE (default: standard input) with a sequence-to-sequence model.
 
     A line in, a line out; an empty line is answered by an empty one. Several answers are on one line,
-    separated by tabs, each with its score, the mean log-probability per token.
+    separated by tabs, each with its score, the mean log-probability per token. A table (.csv, .tsv, .jsonl,
+    .parquet, .xlsx) is written with columns prediction and score added.
 
     \b
     Examples:
@@ -32,4 +38,5 @@ def translate(folder: Path, file: str, decoding: DecodingOptions, device: str, *
       elman translate models/en-de news.en --with models/second --with models/third --beam 10
       tail -f news.en | elman translate models/en-de --line-buffered
     """
-    print_answers(load_for_verb("translate", folder, device), file, decoding, device=device, **options)
+    model = load_for_verb("translate", folder, options["device"])
+    print_answers(model, file, decoding, output, **options)

@@ -11,6 +11,7 @@ from elman.demo.demonstration import Demo, ResultTable
 from elman.demo.docstring_sentences import collect_sentences, require_enough
 from elman.demo.ngram_baseline import CharacterNGramModel
 from elman.demo.source_files import source_files
+from elman.number_format import format_percent
 
 if TYPE_CHECKING:
     from elman.generation import Generation
@@ -69,7 +70,7 @@ class DocstringDemo(Demo[list[str]]):
             yield f"  {text}…  {self.answer(model, text)}"
 
     def answer(self, model: LanguageModel, text: str) -> str:
-        return "  ".join(f"{one.text} {one.probability:.0%}" for one in model.complete(text))
+        return "  ".join(f"{one.text} {format_percent(one.probability)}" for one in model.complete(text))
 
     def continue_text(self, model: LanguageModel, text: str) -> str:
         """A sentence that begins so."""

@@ -14,6 +14,7 @@ from elman.demo.label_baselines import NaiveBayes, most_common_label, unigrams, 
 from elman.demo.source_files import SourceFile, source_files
 from elman.errors import DataError
 from elman.metrics import accuracy, macro_f1
+from elman.number_format import format_percent
 
 if TYPE_CHECKING:
     from elman.tasks.classifier.task import Classifier
@@ -97,7 +98,7 @@ class ParameterTypeDemo(Demo[str]):
     def answer(self, model: Classifier, text: str) -> str:
         [found] = model.classify([text])
         best = islice(found.probabilities.items(), 3)
-        return "  ".join(f"{label} {chance:.0%}" for label, chance in best)
+        return "  ".join(f"{label} {format_percent(chance)}" for label, chance in best)
 
     def file_text(self, part: str) -> str:
         return "text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in self._examples(part))

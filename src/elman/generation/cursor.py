@@ -97,11 +97,27 @@ def encode_prompt(lm: Predictor, text: str) -> tuple[list[int], Pending]:
 
 def decode_continuation(lm: Predictor, prompt: Prompt, ids: Sequence[int]) -> str:
     """What the ids add to the text of a prompt; nothing after their end."""
-    ids = list(ids)
-    ids = ids[: ids.index(lm.end)] if lm.end in ids else ids
-    rest = prompt.partial_prefix.rest([i for i in ids if i not in special_ids(lm) or i == UNK])
+    ids, skipped = _split_lines(lm, ids)[0], {*special_ids(lm)} - {UNK}
+    rest = prompt.partial_prefix.rest([i for i in ids if i not in skipped])
     apart = lm.tokenizer.level == "word" and not prompt.partial_prefix.most
     return f" {rest}" if apart and rest and prompt.text[-1:].strip() else rest
+
+
+def decode_passage(lm: Predictor, prompt: Prompt, ids: Sequence[int]) -> str:
+    """What the ids add to the text of a prompt over all lines: each end among them begins another."""
+    first, *others = _split_lines(lm, ids)
+    fresh = partial_prefix(lm.tokenizer, Pending())
+    return "\n".join([decode_continuation(lm, prompt, first), *map(fresh.rest, others)])
+
+
+def _split_lines(lm: Predictor, ids: Sequence[int]) -> list[list[int]]:
+    lines, end = [list[int]()], lm.end
+    for i in ids:
+        if i == end:
+            lines.append([])
+        else:
+            lines[-1].append(i)
+    return lines
 
 
 def truncate_at_stop(text: str, stops: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from elman.generation.predictor import LMNetwork, Predictor
 from elman.generation.token_bytes import display_tokens
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import eval_mode
+from elman.text.arguments import check_text, check_texts
 from elman.text.batching import length_sorted_chunks, pad
 
 _ROWS = 64  # texts scored at once
@@ -48,7 +49,7 @@ def score(
     lm: Predictor, text: str, *, cache: Cache | None = None, dynamic: DynamicEval | None = None
 ) -> TextScore:
     """log p(w_1 … w_n end) = Σ log p(w_i | w_{<i}); each line ends as the lines of the training text did."""
-    return scores(lm, [text], cache=cache, dynamic=dynamic)[0]
+    return scores(lm, [check_text(text, "score", many="scores")], cache=cache, dynamic=dynamic)[0]
 
 
 def scores(
@@ -58,6 +59,7 @@ def scores(
 
     Many at once, but one by one where the model adapts to them: it begins anew with each.
     """
+    texts = check_texts(texts, "scores")
     if cache or dynamic:
         return [next(score_running(lm, [text], cache=cache, dynamic=dynamic)) for text in texts]
     encoded = [encode_lines(lm, text) for text in texts]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -13,11 +13,12 @@ from elman.decoding.interfaces import Limits
 from elman.errors import ConfigError
 from elman.generation.adapted_lm import adapt
 from elman.generation.cache import Cache
-from elman.generation.cursor import Prompt, decode_continuation, hold_back, prepare_prompt, truncate_at_stop
+from elman.generation.cursor import Prompt, hold_back, prepare_prompt, truncate_at_stop
 from elman.generation.dynamic_eval import DynamicEval
 from elman.generation.generation_config import DecodingStrategy, GenerationConfig, Sampling
 from elman.generation.predictor import Predictor
 from elman.state import eval_mode, repeat
+from elman.text.arguments import check_text
 
 T = TypeVar("T")
 
@@ -48,6 +49,7 @@ def generate(
     *,
     n: int = 1,
     max_tokens: int | None = None,
+    passage: bool | None = None,
     config: GenerationConfig | None = None,
     cache: Cache | None = None,
     dynamic: DynamicEval | None = None,
@@ -55,12 +57,13 @@ def generate(
     """``n`` texts that begin with the prompt: samples (the default), the greedy one, or the n best of a beam.
 
     Where the prompt ends inside a word or a subword, that is completed first; a word that no known one begins
-    with is read as it stands. ``max_tokens`` is the one of the config, by name.
+    with is read as it stands. ``max_tokens`` and ``passage`` are those of the config, by name.
     """
-    strategy, config = strategy or Sampling(), _resolve(config, max_tokens)
+    prompt = check_text(prompt, "generate")
+    strategy, config = strategy or Sampling(), _resolve(config, max_tokens, passage)
     if n < 1 or (isinstance(strategy, Greedy) and n > 1):
         raise ConfigError(f"n is {n}; it must be at least 1, and there is but one greedy text")
-    lm = adapt(lm, prompt, config.max_tokens, cache=cache, dynamic=dynamic)
+    lm = adapt(lm, prompt, config.limit, cache=cache, dynamic=dynamic)
     read = prepare_prompt(lm, prompt)
     with torch.no_grad(), eval_mode(lm.net) as net:
         if isinstance(strategy, Beam):
@@ -81,24 +84,26 @@ def generate_iter(
     strategy: Sampling | Greedy | None = None,
     *,
     max_tokens: int | None = None,
+    passage: bool | None = None,
     config: GenerationConfig | None = None,
     cache: Cache | None = None,
     dynamic: DynamicEval | None = None,
 ) -> Iterator[str]:
     """One continuation of the prompt, piece by piece as it comes."""
-    config, policy = _resolve(config, max_tokens), _policy(strategy or Sampling())
-    lm = adapt(lm, prompt, config.max_tokens, cache=cache, dynamic=dynamic)
+    prompt = check_text(prompt, "generate_iter")
+    config, policy = _resolve(config, max_tokens, passage), _policy(strategy or Sampling())
+    lm = adapt(lm, prompt, config.limit, cache=cache, dynamic=dynamic)
     read, ids, said = prepare_prompt(lm, prompt), list[int](), ""
     turns = unroll(lm.net.step, read.cursor.state, policy, **_limits(lm, read, config))
     for turn in _iterate_in_eval_mode(lm, turns):
         if not bool(turn.mask.any()):
             break
         ids += turn.tokens.tolist()
-        text = truncate_at_stop(decode_continuation(lm, read, ids), config.stop)
+        text = truncate_at_stop(config.decode(lm, read, ids), config.stop)
         certain = hold_back(text, config.stop)
         yield certain[len(said) :]
         said = max(said, certain, key=len)
-    yield truncate_at_stop(decode_continuation(lm, read, ids), config.stop)[len(said) :]
+    yield truncate_at_stop(config.decode(lm, read, ids), config.stop)[len(said) :]
 
 
 def trace_beam(
@@ -113,7 +118,7 @@ def trace_beam(
                 event = next(events)
         except StopIteration as over:
             return [_generation(lm, read, config, hypothesis) for hypothesis in over.value[0]]
-        yield event, [prompt + decode_continuation(lm, read, one.tokens) for one in event.kept]
+        yield event, [prompt + config.decode(lm, read, one.tokens) for one in event.kept]
 
 
 def _iterate_in_eval_mode(lm: Predictor, items: Iterator[T]) -> Iterator[T]:
@@ -127,9 +132,9 @@ def _iterate_in_eval_mode(lm: Predictor, items: Iterator[T]) -> Iterator[T]:
         yield item
 
 
-def _resolve(config: GenerationConfig | None, max_tokens: int | None) -> GenerationConfig:
-    config = config or GenerationConfig()
-    return config if max_tokens is None else replace(config, max_tokens=max_tokens)
+def _resolve(config: GenerationConfig | None, max_tokens: int | None, passage: bool | None) -> GenerationConfig:
+    named: dict[str, Any] = {"max_tokens": max_tokens, "passage": passage}
+    return replace(config or GenerationConfig(), **{k: v for k, v in named.items() if v is not None})
 
 
 def _policy(strategy: Sampling | Greedy) -> Policy:
@@ -140,12 +145,12 @@ def _limits(lm: Predictor, read: Prompt, config: GenerationConfig, rows: int = 1
     return {
         "start": read.cursor.token.repeat(rows),
         "stop": config.stopping(lm, read),
-        "limit": config.max_tokens,
+        "limit": config.limit,
         "constraints": config.constraints(lm, read),
     }
 
 
 def _generation(lm: Predictor, read: Prompt, config: GenerationConfig, written: Hypothesis) -> Generation:
     ids, log_probs, score = written
-    text = truncate_at_stop(decode_continuation(lm, read, ids), config.stop)
-    return Generation(read.text, text, log_probs, score, ids[-1] == lm.end)
+    text = truncate_at_stop(config.decode(lm, read, ids), config.stop)
+    return Generation(read.text, text, log_probs, score, ids[-1] == lm.end and not config.passage)

@@ -19,6 +19,7 @@ from elman.generation.predictor import Predictor
 from elman.generation.prefix_search import Continuation, next_tokens
 from elman.generation.token_bytes import decode_partial, display_token, token_bytes
 from elman.state import State, eval_mode, from_bytes, leaves, map_state, to_bytes
+from elman.text.arguments import check_text
 
 _CHUNK = 256  # tokens read at once, so that a long piece needs no more memory than a short one
 
@@ -47,7 +48,7 @@ class TextStream:
 
     def feed(self, text: str) -> None:
         r"""Read on; ``\n`` ends a line as in a corpus."""
-        for number, line in enumerate(text.split("\n")):
+        for number, line in enumerate(check_text(text, "feed").split("\n")):
             if number:
                 self.end()
             ids, pending = encode_chunk(self.lm.tokenizer, self._pending, line)
@@ -72,13 +73,13 @@ class TextStream:
         check_option("k", k, k >= 1, "at least 1")
         if not self._unread():
             _, log_probs = next_log_probs(self.lm, self._cursor)
-            values, ids = (row[0].tolist() for row in stable_topk(log_probs.exp(), k))
+            values, ids = (row[0].tolist() for row in stable_topk(log_probs.exp().clamp(max=1), k))
             pairs = zip(values, ids, strict=True)
             return [NextToken(display_token(self.lm.tokenizer, i), p, i) for p, i in pairs if p > 0]
         found: dict[str, NextToken] = {}
         for text, probability, ids in next_tokens(self.lm, self._cursor, self._pending):
             before = found.get(text, NextToken(text, 0.0, ids[-1]))
-            found[text] = before._replace(probability=before.probability + probability)
+            found[text] = before._replace(probability=min(before.probability + probability, 1.0))
         return sorted(found.values(), key=lambda one: (-one.probability, one.id))[:k]
 
     def sample(self, policy: Policy | None = None) -> str:

@@ -22,6 +22,7 @@ from elman.generation.partial_prefix import PartialWord
 from elman.generation.predictor import Predictor
 from elman.generation.prefix_search import match_prefix
 from elman.generation.word_search import MAX_WORD_TOKENS, Completion, WordSearch, word_fragment
+from elman.text.arguments import check_text
 from elman.text.vocab import SPECIALS
 
 
@@ -39,6 +40,7 @@ def complete(
     There are fewer where the model knows fewer words that begin so. ``width`` is that of the search; models
     of words need none.
     """
+    text = check_text(text, "complete")
     check_option("k", k, 1 <= k <= width, f"from 1 to the width of the search, {width}")
     lm = adapt(lm, text, MAX_WORD_TOKENS, cache=cache, dynamic=dynamic)
     read = read_prompt(lm, text)

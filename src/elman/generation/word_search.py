@@ -60,7 +60,7 @@ class WordSearch:
                 break
             ways, cursor = self._advance(ways, cursor)
         return [
-            Completion(word, max(rests, key=rests.__getitem__), p / (1 - self.nothing))
+            Completion(word, max(rests, key=rests.__getitem__), min(p / (1 - self.nothing), 1.0))
             for word, rests in self.ended.items()
             if (p := sum(rests.values())) > 0
         ]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from elman.errors import ModelError
-from elman.inspect.plots import new_figure
+from elman.inspect.plots import new_figure, write_figure
 from elman.shapes import Float
 
 WORD = 0.3  # inches a word
@@ -33,7 +33,7 @@ def show_alignment(weights: Float[np.ndarray, "T S"], source: Sequence[str], tar
 def plot_alignment(
     weights: Float[np.ndarray, "T S"], source: Sequence[str], target: Sequence[str], path: Path
 ) -> None:
-    """A heat map in a PNG file: source words along the top, target words down the side."""
+    """A heat map in a file: source words along the top, target words down the side."""
     _check(weights, source, target)
     wide, high = (1 + WORD * min(len(words), MOST) for words in (source, target))
     across, down = (max(len(_printable(word)) for word in words) for words in (source, target))
@@ -48,7 +48,7 @@ def plot_alignment(
     with warnings.catch_warnings():
         # A character that no font here has is drawn as a box, which says enough.
         warnings.filterwarnings("ignore", r"Glyph .* missing|Matplotlib currently does not support")
-        fig.savefig(path, dpi=110, format="png")
+        write_figure(fig, path, dpi=110)
 
 
 def _check(weights: np.ndarray, source: Sequence[str], target: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Pictures as PNG files; matplotlib (the extra ``plot``) is imported when one is drawn."""
+"""Pictures as PNG, SVG or PDF files; matplotlib (the extra ``plot``) is imported when one is drawn."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ import numpy as np
 from elman.errors import ModelError
 from elman.inspect.gradients import Norms
 from elman.inspect.history import TrainingHistory, running_mean
+from elman.picture_files import NO_MATPLOTLIB, picture_format
+
+# Text stays text, to be searched and edited; the same picture is the same file, whenever it is drawn.
+_STYLE: Any = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "elman"}
+_UNDATED = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 def new_figure(
@@ -22,17 +27,26 @@ def new_figure(
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise ModelError("pictures need matplotlib: pip install 'elman[plot]', or ask for no picture") from None
+        raise ModelError(NO_MATPLOTLIB) from None
     fig = Figure(figsize=(width * columns, height * rows), layout="constrained")
     FigureCanvasAgg(fig)
     return fig, list(fig.subplots(rows, columns, squeeze=False).flat)
 
 
+def write_figure(fig: Any, path: Path, *, dpi: int = 130) -> None:
+    """Write a figure in the format that the ending of the path says."""
+    from matplotlib import rc_context
+
+    format = picture_format(path)
+    with rc_context(_STYLE):
+        fig.savefig(path, dpi=dpi, format=format, metadata=_UNDATED[format])
+
+
 def save_figure(fig: Any, path: Path) -> None:
-    """Write a PNG; signs that the font does not have are one warning, not one each."""
+    """The same; signs that the font does not have are one warning, not one each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fig.savefig(path, dpi=130)
+        write_figure(fig, path)
     missing = [w for w in caught if "missing from font" in str(w.message)]
     for warning in caught:
         if warning not in missing:

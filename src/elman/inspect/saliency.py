@@ -47,6 +47,24 @@ def gradient_x_input(embed: nn.Module, score: Callable[[], Float[Tensor, " N"]])
     ``score`` runs ``embed`` once, on one text. Of a score that is linear in all x, the shares of the tokens
     add up to it, less its constant part.
     """
+    xs, scores = _run(embed, score)
+    rows = []
+    for one in scores:
+        (gradient,) = torch.autograd.grad(one, xs, retain_graph=True)
+        rows.append((gradient * xs.detach()).double().sum(-1).flatten().cpu().numpy())
+    return np.stack(rows)
+
+
+def batch_gradient_x_input(embed: nn.Module, score: Callable[[], Float[Tensor, " N"]]) -> Shares:
+    """(R, T): the same for many texts, one a row. Each score must rest on rows that no other rests on."""
+    xs, scores = _run(embed, score)
+    (gradient,) = torch.autograd.grad(scores.sum(), xs)
+    shares: Shares = (gradient * xs.detach()).double().sum(-1).cpu().numpy()
+    return shares
+
+
+def _run(embed: nn.Module, score: Callable[[], Tensor]) -> tuple[Tensor, Tensor]:
+    """What ``embed`` gave, as a leaf of the graph, and the scores that rest on it."""
     seen: list[Tensor] = []
 
     def cut(module: nn.Module, given: Any, xs: Tensor) -> Tensor:
@@ -60,8 +78,4 @@ def gradient_x_input(embed: nn.Module, score: Callable[[], Float[Tensor, " N"]])
     finally:
         watch.remove()
     (xs,) = seen
-    rows = []
-    for one in scores:
-        (gradient,) = torch.autograd.grad(one, xs, retain_graph=True)
-        rows.append((gradient * xs.detach()).double().sum(-1).flatten().cpu().numpy())
-    return np.stack(rows)
+    return xs, scores

@@ -16,9 +16,10 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.autograd.function import once_differentiable
 
+from elman.errors import check_option
 from elman.scan.execution import compute_dtype
+from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Int, Tensor
 
 _HALVES = (torch.float16, torch.bfloat16)
@@ -43,6 +44,7 @@ def linear_cross_entropy(
     ``weights`` (N), such as a mask, say how much each counts; ``smoothing`` takes that share of probability
     from the target for all tokens alike. A product in halves (autocast) is summed in float32.
     """
+    check_option("smoothing", smoothing, 0 <= smoothing <= 1, "from 0 to 1")
     if torch.is_grad_enabled() and use_triton_kernel(h, W):
         from elman.layers.cross_entropy_cuda import mixture_row_cross_entropy
 
@@ -62,6 +64,7 @@ def linear_nll(
     chunk: int | None = None,
 ) -> Float[Tensor, " N"]:
     """What each target costs: F.cross_entropy of F.linear, exactly, ``chunk`` tokens of V at a time."""
+    check_option("smoothing", smoothing, 0 <= smoothing <= 1, "from 0 to 1")
     if chunk is None and len(W) <= _SMALL:
         z = _wide(nn.functional.linear(h, W, b))
         return nn.functional.cross_entropy(z, targets, reduction="none", label_smoothing=smoothing)
@@ -115,9 +118,15 @@ class _LinearNLL(torch.autograd.Function):
         return total - named
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         h, W, b, targets, total = ctx.saved_tensors
+        if torch.is_grad_enabled():
+
+            def plain(h: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
+                z = _wide(nn.functional.linear(h, W.to(h.dtype), None if b is None else b.to(h.dtype)))
+                return nn.functional.cross_entropy(z, targets, reduction="none", label_smoothing=ctx.smoothing)
+
+            return *differentiate_plainly(plain, (h, W, b), (gradient,)), None, None, None
         dh, dW = torch.zeros_like(_wide(h)), torch.empty_like(W)
         db = None if b is None else torch.empty_like(b)
         # In float16 a mean over many tokens would vanish: the largest row is brought to 1 meanwhile.

@@ -14,8 +14,8 @@ import torch
 import triton  # type: ignore[import-not-found,import-untyped,unused-ignore]
 import triton.language as tl  # type: ignore[import-not-found,import-untyped,unused-ignore]
 from torch import nn
-from torch.autograd.function import once_differentiable
 
+from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Int, Tensor
 
 _LOGITS = 3 * 2**27  # at a time: 768 MiB in halves
@@ -76,16 +76,25 @@ class _Rows(torch.autograd.Function):
                 dv[here] = _product(z, rows).view(-1, *v.shape[1:])
                 dW += _product(z.t(), each)
                 db += z.sum(0, dtype=torch.float32)
-        ctx.save_for_backward(dv, dW[: len(W)], db[: len(W)], scale, r, weights)
-        ctx.dtypes = v.dtype, W.dtype, b.dtype
+        ctx.save_for_backward(v, log_shares, W, b, targets, weights, dv, dW[: len(W)], db[: len(W)], scale, r)
+        ctx.smoothing = smoothing
         return (nats * weights).sum()
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        *parts, scale, r, weights = ctx.saved_tensors
+        v, log_shares, W, b, targets, weights, *parts, scale, r = ctx.saved_tensors
+        if torch.is_grad_enabled():
+
+            def plain(v: Tensor, log_shares: Tensor, W: Tensor, b: Tensor) -> Tensor:
+                z = (v.float() @ W.float().t() + b).transpose(1, 2)
+                repeated = targets[:, None].expand(v.shape[:2])
+                each = nn.functional.cross_entropy(z, repeated, reduction="none", label_smoothing=ctx.smoothing)
+                total: Tensor = (log_shares - each).logsumexp(-1) * weights
+                return -total.sum()
+
+            return *differentiate_plainly(plain, (v, log_shares, W, b), (gradient,)), None, None, None
         scaled = gradient * scale
-        dv, dW, db = (part.mul(scaled).to(t) for part, t in zip(parts, ctx.dtypes, strict=True))
+        dv, dW, db = (part.mul(scaled).to(t.dtype) for part, t in zip(parts, (v, W, b), strict=True))
         return dv, -gradient * weights[:, None] * r, dW, db, None, None, None
 
 

@@ -11,6 +11,8 @@ from torch.nn.functional import dropout, embedding, one_hot
 
 from elman.shapes import Bool, Float, Int, Tensor
 
+UNKNOWN = 1  # the id of tokens that have no row of their own, in every vocabulary
+
 
 class Embedding(nn.Module):
     """A row of E for each token; the row of the padding (id 0) is zero and stays so."""
@@ -26,6 +28,10 @@ class Embedding(nn.Module):
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         return cast(Tensor, self.E(ids))
+
+    def grow_from(self, small: Embedding) -> None:
+        """Further tokens are read as unknown ones are, until they are trained."""
+        self.E.weight[len(small.E.weight) :] = small.E.weight[UNKNOWN]
 
 
 class OneHot(nn.Module):
@@ -54,6 +60,13 @@ class Pretrained:
         matrix = own.new_zeros(len(trained), own.shape[1])
         matrix[~trained[:, 0]] = given
         return cls(matrix, ~trained[:, 0], trained[:, 0])
+
+    def extend(self, count: int, at: int) -> Pretrained:
+        """The same with so many trained rows put in before a place."""
+        new = torch.ones(count, dtype=torch.bool)
+        rows = self.matrix.new_zeros(count, self.matrix.shape[1])
+        parts = (self.matrix, rows), (self.found, ~new), (self.trained, new)
+        return Pretrained(*(torch.cat([old[:at], more, old[at:]]) for old, more in parts))
 
 
 class PretrainedEmbedding(nn.Module):
@@ -87,6 +100,14 @@ class PretrainedEmbedding(nn.Module):
         place, trained = self.get_buffer("place")[ids], self.get_buffer("trained")[ids]
         own = embedding(place.where(trained[..., 0], 0), self.own)
         return torch.where(trained, own, self.get_buffer("given")[place.where(~trained[..., 0], 0)])
+
+    def shape(self) -> Pretrained:
+        """What an embedding of this shape can be made from."""
+        return Pretrained.like(self.own.detach(), self.get_buffer("given"), self.get_buffer("trained"))
+
+    def grow_from(self, small: PretrainedEmbedding) -> None:
+        """Further tokens are read as unknown ones are; their rows are the last of those that are trained."""
+        self.own[len(small.own) :] = small.own[small.get_buffer("place")[UNKNOWN]]
 
 
 class LockedDropout(nn.Module):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from math import log
 
 import torch
 from torch import nn
 
 from elman.errors import ModelError
 from elman.layers.cross_entropy import linear_cross_entropy, linear_nll, weighted_mean
-from elman.layers.embedding import Embedding
+from elman.layers.embedding import UNKNOWN, Embedding
+from elman.number_format import format_number
 from elman.shapes import Float, Int, Tensor
 
 
@@ -72,6 +74,14 @@ class Softmax(Output):
         """A row for each token."""
         return self._tied[0] if self._tied else self.own
 
+    def grow_from(self, small: Softmax) -> None:
+        """Further tokens are together as likely as an unknown one; a tied embedding sets its own rows."""
+        known, further = len(small.b), len(self.b) - len(small.b)
+        if further:
+            self.b[known:] = small.b[UNKNOWN] - log(further)
+            if not self._tied:
+                self.own[known:] = small.own[UNKNOWN]
+
     def logits(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
         return nn.functional.linear(self.P(h), self.W, self.b)
 
@@ -113,7 +123,7 @@ class AdaptiveSoftmax(Output):
             raise ModelError(f"cutoffs must rise and lie between 1 and {vocabulary - 1}, found {list(cutoffs)}")
         if size // shrink ** len(cutoffs) < 1:
             raise ModelError(
-                f"rows of size {size} cannot shrink {len(cutoffs)} times by {shrink:g}; "
+                f"rows of size {size} cannot shrink {len(cutoffs)} times by {format_number(shrink)}; "
                 "give fewer cutoffs or a smaller shrink"
             )
         self.clusters = nn.AdaptiveLogSoftmaxWithLoss(size, vocabulary, list(cutoffs), shrink)

@@ -12,7 +12,7 @@ ORDER = 6
 BETA = 2  # recall counts twice as much as precision
 
 
-class _Overlap(NamedTuple):
+class Overlap(NamedTuple):
     """Numbers of n-grams, all of one length."""
 
     hypothesis: int
@@ -25,11 +25,14 @@ def corpus_chrf(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) 
 
     White space does not count. Of several references, the one with the best chrF does.
     """
-    best = []
-    for text, those in pair_references(hypotheses, references):
-        grams = _grams(text)
-        best.append(max((_overlaps(grams, _grams(one)) for one in those), key=_score))
-    return _score([_Overlap(*map(sum, zip(*same, strict=True))) for same in zip(*best, strict=True)])
+    best = [best_overlaps(text, those) for text, those in pair_references(hypotheses, references)]
+    return chrf([Overlap(*map(sum, zip(*same, strict=True))) for same in zip(*best, strict=True)])
+
+
+def best_overlaps(text: str, references: Sequence[str]) -> list[Overlap]:
+    """What a text shares with the reference that it is nearest to, for each length of n-gram."""
+    grams = _grams(text)
+    return max((_overlaps(grams, _grams(one)) for one in references), key=chrf)
 
 
 def _grams(text: str) -> list[Counter[str]]:
@@ -37,15 +40,15 @@ def _grams(text: str) -> list[Counter[str]]:
     return [Counter(text[start : start + n] for start in range(len(text) - n + 1)) for n in range(1, ORDER + 1)]
 
 
-def _overlaps(hypothesis: list[Counter[str]], reference: list[Counter[str]]) -> list[_Overlap]:
+def _overlaps(hypothesis: list[Counter[str]], reference: list[Counter[str]]) -> list[Overlap]:
     return [
         # Of a length that the reference does not reach, the hypothesis is not blamed for its own.
-        _Overlap(h.total() if r else 0, r.total(), (h & r).total())
+        Overlap(h.total() if r else 0, r.total(), (h & r).total())
         for h, r in zip(hypothesis, reference, strict=True)
     ]
 
 
-def _score(overlaps: Sequence[_Overlap]) -> float:
+def chrf(overlaps: Sequence[Overlap]) -> float:
     """F_β of the mean precision and the mean recall of the lengths that both sides reach."""
     reached = [one for one in overlaps if one.hypothesis and one.reference]
     if not any(one.both for one in reached):

@@ -40,6 +40,20 @@ class SpanScores:
     labels: dict[str, LabelScore]
 
 
+@dataclass(frozen=True)
+class MultilabelScores:
+    """Several labels a text: all decisions together (micro), each label, and all labels of a text right."""
+
+    overall: LabelScore
+    labels: dict[str, LabelScore]
+    exact: float
+
+    @property
+    def macro_f1(self) -> float:
+        """The mean F1 of all labels that occur among gold or guesses; without any it is 0."""
+        return sum(score.f1 for score in self.labels.values()) / max(1, len(self.labels))
+
+
 def accuracy(gold: Sequence[str], guess: Sequence[str]) -> float:
     """The share of guesses that are right."""
     pairs = _pairs(gold, guess)
@@ -73,6 +87,16 @@ def span_scores(gold: Sequence[Spans], guess: Sequence[Spans]) -> SpanScores:
     )
     overall = _score(right.total(), golds.total(), guesses.total())
     return SpanScores(overall, _scores(right, golds, guesses))
+
+
+def multilabel_scores(gold: Sequence[Collection[str]], guess: Sequence[Collection[str]]) -> MultilabelScores:
+    """The scores of sets of labels, any of which may be empty."""
+    pairs = [(set(g), set(p)) for g, p in _pairs(gold, guess, "texts")]
+    right = Counter(label for g, p in pairs for label in g & p)
+    golds, guesses = (Counter(label for pair in pairs for label in pair[side]) for side in (0, 1))
+    overall = _score(right.total(), golds.total(), guesses.total())
+    exact = 100.0 * sum(g == p for g, p in pairs) / len(pairs)
+    return MultilabelScores(overall, _scores(right, golds, guesses), exact)
 
 
 def _scores(right: Counter[str], golds: Counter[str], guesses: Counter[str]) -> dict[str, LabelScore]:

@@ -18,11 +18,17 @@ def edit_rate(hypotheses: Sequence[Tokens], references: Sequence[Sequence[Tokens
     """
     edits = length = 0
     for tokens, those in pair_token_references(hypotheses, references):
-        fewest, minus = min((edit_distance(tokens, one), -len(one)) for one in those)
-        edits, length = edits + fewest, length - minus
+        fewest, tokens_of_it = nearest_edits(tokens, those)
+        edits, length = edits + fewest, length + tokens_of_it
     if edits and not length:
         raise DataError("the references hold no tokens, so that edits have no rate")
     return 100.0 * edits / length if edits else 0.0
+
+
+def nearest_edits(tokens: Tokens, references: Sequence[Tokens]) -> tuple[int, int]:
+    """The edits to the nearest reference, and its length."""
+    fewest, minus = min((edit_distance(tokens, one), -len(one)) for one in references)
+    return fewest, -minus
 
 
 def exact_match(hypotheses: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> float:

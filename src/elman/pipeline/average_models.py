@@ -10,7 +10,8 @@ import torch
 
 from elman import artifact
 from elman.errors import ConfigError
-from elman.pipeline.train_recipe import differing_options
+from elman.model_files import DECISION
+from elman.pipeline.start_model import differing_options
 from elman.shapes import Tensor
 from elman.tasks.base import Task
 
@@ -29,6 +30,7 @@ def average(folders: Sequence[Path], out: Path) -> Task:
     first, *others = (model.net.state_dict() for model in models)
     mean = {name: _mean([weights, *(o[name] for o in others)]) for name, weights in first.items()}
     models[0].net.load_state_dict(mean)
+    models[0].average_decision(models[1:])
     names = [str(folder) for folder in folders]
     card = artifact.brief_card(models[0], f"weights: the mean of those in {', '.join(names)}")
     artifact.save(models[0], out, config=config, metrics={"averaged": names}, card=card)
@@ -49,10 +51,10 @@ def _require_alike(one: Task, other: Task, both: str) -> None:
 
 
 def _vocab_bytes(task: Task) -> dict[str, bytes]:
-    """All of a model folder that is not weights."""
+    """All of a model folder that was not trained or chosen."""
     with TemporaryDirectory() as folder:
         task.save_vocab(Path(folder))
-        return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+        return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.name != DECISION}
 
 
 def _mean(weights: Sequence[Tensor]) -> Tensor:

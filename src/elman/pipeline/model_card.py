@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from elman.cells import count_parameters
+from elman.number_format import format_scores
 from elman.pipeline.recipe import Recipe
+from elman.pipeline.run_record import PYTHON, summarize_run
 from elman.tasks.base import Task
 
 
-def write_model_card(recipe: Recipe, model: Task, metrics: Mapping[str, Any], stats: Mapping[str, int]) -> str:
+def write_model_card(
+    recipe: Recipe, model: Task, metrics: Mapping[str, Any], stats: Mapping[str, int], run: Mapping[str, Any]
+) -> str:
     """What the model is, what it was trained on, what it scored and how to use it."""
     title, use, about = model.card_info()
     train = recipe.data.train
-    results = [f"- {part}: {_line(metrics[part])}" for part in ("valid", "test") if metrics.get(part)]
+    results = [f"- {part}: {format_scores(metrics[part])}" for part in ("valid", "test") if metrics.get(part)]
     counts = ", ".join(f"{count:,} {name}" for name, count in stats.items())
-    command = shlex.join(["elman", *sys.argv[1:]])
+    command = run["sessions"][0]["command"]
+    made = "Made in Python" if command == PYTHON else f"Made by `{command}`"
     return "\n".join(
         [
             f"# {title} by Elman",
@@ -27,6 +30,7 @@ def write_model_card(recipe: Recipe, model: Task, metrics: Mapping[str, Any], st
             f"- training data: {train if isinstance(train, str) else ' and '.join(train)}, {counts}",
             f"- {count_parameters(model.net):,} parameters",
             f"- training: {metrics['updates']:,} updates, stopped by {metrics['stopped']}",
+            f"- run: {summarize_run(run)}",
             "",
             "## Results",
             *(results or ["not evaluated"]),
@@ -40,11 +44,7 @@ def write_model_card(recipe: Recipe, model: Task, metrics: Mapping[str, Any], st
             f'elman.load("THIS_FOLDER", elman.{type(model).__name__}).{use}',
             "```",
             "",
-            f"Made by `{command}`; all settings are in config.json.",
+            f"{made}; all settings are in config.json, the data and the machine in run.json.",
             "",
         ]
     )
-
-
-def _line(scores: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {value:.2f}" for name, value in scores.items())

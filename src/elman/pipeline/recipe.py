@@ -19,6 +19,8 @@ from elman.tasks.base import Task
 from elman.tasks.registry import TASKS
 from elman.training.training_config import TrainingConfig
 
+TRACKERS = ("tensorboard", "wandb", "mlflow")
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -30,11 +32,18 @@ class Recipe:
     model: Any
     objective: ClassVar[Any] = None  # a field where a task writes sequences
     training: TrainingConfig = field(default_factory=TrainingConfig)
-    tensorboard: bool = False
+    tensorboard: bool = False  # send the numbers of training there, too
+    wandb: bool = False
+    mlflow: bool = False
 
     def __post_init__(self) -> None:
         if self.objective is not None:
             self.task_class.check_objective(self.model, self.objective.kind)
+
+    @property
+    def trackers(self) -> list[str]:
+        """Those that are asked for."""
+        return [name for name in TRACKERS if getattr(self, name)]
 
     @property
     def task_class(self) -> type[Task]:
@@ -68,6 +77,11 @@ def build(data: Mapping[str, object]) -> Recipe:
     known = isinstance(task, str) and task in TASKS  # to load the other tasks takes time
     kind: Any = recipe_class(task) if known else reduce(or_, map(recipe_class, TASKS))
     return cast(Recipe, config.build_config(kind, data))
+
+
+def data_sources(recipe: Recipe) -> dict[str, str | tuple[str, ...]]:
+    """Where the data of each part is."""
+    return {part: getattr(recipe.data, part) for part in ("train", "valid", "test")}
 
 
 def expand_paths(recipe: Recipe) -> Recipe:

@@ -11,13 +11,17 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 import torch
 
-from elman.errors import ConfigError, DataError
+from elman.errors import ConfigError
 from elman.shapes import Tensor
-from elman.tasks.config import DataConfig
-from elman.tasks.results import Answer, CardInfo, Report, TextTrace
+from elman.tasks.growth import Growth
+from elman.tasks.holdout import hold_out, warn_of_overlap
+from elman.tasks.judgement import Judgement
+from elman.tasks.nested_subset import nested_subset
+from elman.tasks.results import Answer, CardInfo, Confidences, Report, TextTrace
 from elman.tasks.user_methods import Row, UserMethods
 from elman.text.batching import BucketBatches
 from elman.text.files import read_lines
+from elman.text.tables import amend_report
 
 Progress = Callable[[str, int, int | None], None]  # what is done, how much of it, of how much
 
@@ -43,6 +47,8 @@ class PredictOptions(NamedTuple):
     decoding: Mapping[str, Any] = MappingProxyType({})  # how to search for an answer
     others: Sequence[Any] = ()  # models that answer together with this one
     align: bool = False  # whether to say where the model looked
+    threshold: float = 0.0  # a label that is less likely than this
+    otherwise: str = ""  # is not given, but this
 
 
 class Task(UserMethods[Row], ABC):
@@ -52,6 +58,8 @@ class Task(UserMethods[Row], ABC):
     batches_per_epoch: ClassVar[int] = 100  # where no batch size is given, this many
     predict_options: ClassVar[frozenset[str]] = frozenset({"n_best"})  # what predict understands
     evaluate_options: ClassVar[frozenset[str]] = frozenset()  # and what evaluate does
+    can_be_wrong: ClassVar[bool] = True  # whether it gives answers, of which some are mistakes
+    text_columns: ClassVar[tuple[str, ...]] = ("text",)  # of a table; ``data`` may say what they are called
 
     config: Any
 
@@ -76,7 +84,41 @@ class Task(UserMethods[Row], ABC):
         examples = list(cls.read(data, data.train, train=True))
         if data.valid:
             return examples, list(cls.read(data, data.valid))
-        return hold_out(examples, data)
+        training, held, duplicates = hold_out(examples, data, cls.content, cls.strata)
+        amend_report(0, duplicates=duplicates)
+        return training, held
+
+    @classmethod
+    def take_share(cls, examples: Any, share: float) -> Any:
+        """A part of the training examples; a smaller part is always in a larger one, and all labels in both."""
+        return nested_subset(examples, share, cls.strata) if share < 1 else examples
+
+    @classmethod
+    def read_test(cls, data: Any) -> Any:
+        """What to score at the end; None where no file is given."""
+        return list(cls.read(data, data.test)) if data.test else None
+
+    @classmethod
+    @abstractmethod
+    def content(cls, example: Any) -> str:
+        """The text by which two examples are duplicates of each other."""
+
+    @classmethod
+    def strata(cls, example: Any) -> tuple[str, ...]:
+        """The labels whose shares are kept when examples are held out."""
+        return ()
+
+    @classmethod
+    def warn_of_overlap(cls, training: Any, valid: Any, test: Any) -> None:
+        """Say how much of what the model is judged by is trained on, too; None is nothing."""
+        named = (("validation", valid), ("test", test))
+        others = {name: map(cls.content, part) for name, part in named if part}
+        warn_of_overlap(map(cls.content, training), others)
+
+    @classmethod
+    def resolve_data(cls, data: Any) -> Any:
+        """The options of the data with what only the training data tells."""
+        return data
 
     @classmethod
     def with_progress(cls, examples: Any, report: Progress) -> Any:
@@ -98,6 +140,13 @@ class Task(UserMethods[Row], ABC):
         """The model whose vocabulary is in the folder, sized by these weights."""
 
     @abstractmethod
+    def grow(self, tokens: Any, examples: Any) -> tuple[Task, Growth]:
+        """This model with rows for the labels and tokens of examples that it does not know, and what these are.
+
+        Ids and weights stay as they are. It is this very model if nothing is new.
+        """
+
+    @abstractmethod
     def save_vocab(self, folder: Path) -> None:
         """Write what is not weights."""
 
@@ -110,12 +159,8 @@ class Task(UserMethods[Row], ABC):
         """Examples as a dataset of numbers."""
 
     def encode_valid(self, data: Any, examples: Any) -> Any:
-        """What is validated on: all of a file, or of what was held out what can be evaluated."""
-        return self.encode(examples if data.valid else [e for e in examples if self.can_evaluate(e)])
-
-    def can_evaluate(self, example: Any) -> bool:
-        """Whether an example that was held out can be evaluated."""
-        return True
+        """What is validated on, as a dataset."""
+        return self.encode(examples)
 
     def fit_statistics(self, dataset: Any) -> None:
         """Remember what the loss needs to know of all training data."""
@@ -151,6 +196,17 @@ class Task(UserMethods[Row], ABC):
         """The scores of an evaluation in training, that of ``metric`` among them."""
         return self.evaluate_dataset(dataset)
 
+    def calibrate(self, dataset: Any) -> dict[str, float]:
+        """Choose on validation data how sure answers are; the scores that are other ones then."""
+        return {}
+
+    def average_decision(self, others: Sequence[Any]) -> None:
+        """Take the mean of what ``calibrate`` chose for this model and for others like it."""
+
+    def confidences(self, dataset: Any) -> Confidences:
+        """How sure the answers are and which are right, for a reliability diagram."""
+        raise ConfigError(f"{self.spec.title} has no confidences whose reliability could be drawn")
+
     @abstractmethod
     def evaluate_dataset(self, dataset: Any) -> dict[str, float]:
         """The scores of a dataset."""
@@ -159,14 +215,22 @@ class Task(UserMethods[Row], ABC):
         """What ``elman evaluate`` says; options are those of ``evaluate_options``."""
         return Report(self.evaluate_dataset(dataset))
 
+    def judge(self, dataset: Any, progress: Progress, **options: Any) -> Judgement:
+        """The report, and all that is known of each example; options are those of ``report``."""
+        raise ConfigError(f"{self.spec.title} cannot be looked at example by example")
+
     def predict_file(self, file: str, options: PredictOptions) -> Iterator[Answer]:
         """An answer to each line of a file."""
         lines = (line for _, line in read_lines(file, encoding=options.encoding))
         for some in options.chunks(lines):
-            yield from self.predict_lines(some, options)
+            yield from self.predict_rows([(line,) for line in some], options)
 
-    def predict_lines(self, lines: Sequence[str], options: PredictOptions) -> Iterator[Answer]:
-        """An answer to each line."""
+    def predict_rows(self, rows: Sequence[tuple[str, ...]], options: PredictOptions) -> Iterator[Answer]:
+        """An answer to the texts of each row, one for each of ``text_columns``."""
+        raise ConfigError(f"elman predict is not for {self.spec.title}")
+
+    def answer_columns(self, options: PredictOptions) -> dict[str, type]:
+        """The names of an answer's ``cells``, and what is in them: ``str``, ``float`` or ``list``."""
         raise ConfigError(f"elman predict is not for {self.spec.title}")
 
     @abstractmethod
@@ -181,14 +245,3 @@ class Task(UserMethods[Row], ABC):
     def device(self) -> torch.device:
         """Where the weights are."""
         return next(self.net.parameters()).device
-
-
-def hold_out(examples: list[Any], data: DataConfig) -> tuple[list[Any], list[Any]]:
-    """All but a share of the examples, and these, which are drawn at random but always the same."""
-    if not data.holdout:
-        return examples, []
-    count = max(1, int(len(examples) * data.holdout))
-    if count >= len(examples):
-        raise DataError(f"{data.train}: too few examples ({len(examples)}) to hold any out")
-    held = set(np.random.default_rng(0).permutation(len(examples))[:count].tolist())
-    return [e for i, e in enumerate(examples) if i not in held], [examples[i] for i in sorted(held)]

@@ -18,10 +18,13 @@ class DataConfig:
     valid: str | tuple[str, ...] = ""  # chooses the best weights; "": a part of train is held out
     test: str | tuple[str, ...] = ""  # scored once, at the end
     holdout: float = 0.1  # the part of train that is held out
+    share: float = 1.0  # of what is left, the part that is trained on
     encoding: str = "utf-8"
+    skip_bad: bool = False  # leave out rows that cannot be read or have an empty cell
 
     def __post_init__(self) -> None:
         check_shares(self, "holdout")
+        check_option("share", self.share, 0 < self.share <= 1, "above 0 and at most 1")
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,19 @@
-"""Examples that have one label: texts or pairs of texts, from a table and as numbers."""
+"""Examples that have labels: texts or pairs of texts, from a table and as numbers."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
-from elman.errors import ConfigError
+from elman.errors import ConfigError, DataError
 from elman.tasks.config import ExamplesConfig
+from elman.tasks.label_sets import warn_of_delimited
 from elman.tasks.word_batch import WordForms, WordRow
-from elman.text.files import read_parallel
-from elman.text.tables import read_rows
+from elman.text.tables import TableRows, open_parallel, publish_report
+from elman.text.vocab import Labels
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,23 @@ class LabeledExample(Protocol):
     def where(self) -> str: ...
 
 
+class MultilabelExample(NamedTuple):
+    """A text and its labels, of which there may be none."""
+
+    text: str
+    labels: tuple[str, ...]
+    where: str = ""  # file:line
+    delimiter: str = ";"  # between the labels, where they are written as one
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return (self.text,)
+
+    @property
+    def label(self) -> str:
+        return self.delimiter.join(self.labels)
+
+
 E = TypeVar("E", bound=LabeledExample)
 
 
@@ -43,16 +61,35 @@ def read_labeled(
     make: Callable[..., E], data: Any, paths: tuple[str, ...], columns: tuple[str, ...], *, train: bool
 ) -> Iterator[E]:
     """The examples of a table, or of one file for each column; ``data`` says what these are called."""
+    rows = read_label_rows(data, paths, columns)
+    examples = count_labels(build_examples(make, data, rows, paths[0]), rows)
+    if not train or len(paths) != 1:
+        return examples
+    return _warn_of_labels(_warn_of_header(examples, columns))
+
+
+def read_label_rows(
+    data: Any, paths: tuple[str, ...], columns: tuple[str, ...], *, as_is: Collection[str] = ()
+) -> TableRows:
+    """Numbered rows of a table, or of one file for each column; cells of columns ``as_is`` may be anything."""
+    source: Any = paths[0]
     if len(paths) == len(columns):
-        return build_examples(make, data, read_parallel(paths, encoding=data.encoding), paths[0])
-    if len(paths) != 1:
+        source = open_parallel(paths, columns, encoding=data.encoding)
+    elif len(paths) != 1:
         files = f"{len(columns)} files ({', '.join(columns)})"
         raise ConfigError(f"examples are in one table, or in {files}, not in {len(paths)}")
-    chosen = tuple(getattr(data, column) for column in columns)
-    format, header = data.format or None, chosen != columns
-    rows = read_rows(paths[0], chosen, format=format, encoding=data.encoding, header=header)
-    examples = build_examples(make, data, rows, paths[0])
-    return _warn_of_header(examples, columns) if train else examples
+    chosen = columns if len(paths) > 1 else (getattr(data, column) for column in columns)
+    wanted, format = dict(zip(columns, chosen, strict=True)), data.format or None
+    return TableRows(source, wanted, format=format, encoding=data.encoding, skip_bad=data.skip_bad, as_is=as_is)
+
+
+def count_labels(examples: Iterable[E], rows: TableRows) -> Iterator[E]:
+    """The examples; when all rows are read, a report says how many labels they have."""
+    labels: set[str] = set()
+    for example in examples:
+        labels.update(labels_of(example))
+        yield example
+    publish_report(replace(rows.report, labels=len(labels)))
 
 
 def build_examples(
@@ -82,13 +119,49 @@ def _warn_of_header(found: Iterable[E], columns: Sequence[str]) -> Iterator[E]:
     return iter(examples)
 
 
+def _warn_of_labels(found: Iterable[E]) -> Iterator[E]:
+    """The examples; warns where their labels look like several in one."""
+    examples = list(found)
+    warn_of_delimited(e.label for e in examples)
+    return iter(examples)
+
+
+def labels_of(example: LabeledExample) -> tuple[str, ...]:
+    """The label of an example, or all of them."""
+    return example.labels if isinstance(example, MultilabelExample) else (example.label,)
+
+
+def build_labels(examples: Sequence[LabeledExample]) -> Labels:
+    """The labels to learn, where they can be learnt."""
+    counts = label_counts(examples)
+    labels = Labels.build(counts)
+    if len(labels.items) < 2 and all(map(labels_of, examples)):
+        raise DataError(
+            f"all examples to train on have the label {labels.items[0]!r}: nothing to decide; "
+            "give examples of two labels or more"
+        )
+    return labels
+
+
+def label_counts(examples: Sequence[LabeledExample]) -> Counter[str]:
+    """How often each label occurs, where there are not so many that they must be something else."""
+    counts = Counter(label for e in examples for label in labels_of(e))
+    if len(counts) > max(100, len(examples) // 2):
+        raise DataError(
+            f"{len(counts)} different labels in {len(examples)} examples: are the columns the "
+            "wrong way round? name them, or give a number: --label 1"
+        )
+    return counts
+
+
 @dataclass(frozen=True)
 class LabelDataset:
-    """Examples as numbers: of each its texts and its label."""
+    """Examples as numbers: of each its texts, and its label or labels as the decision encodes them."""
 
     rows: list[tuple[WordRow, ...]]
     forms: WordForms
-    labels: list[int]
+    labels: list[Any]
+    examples: Sequence[LabeledExample] = ()  # what they were
 
     @property
     def lengths(self) -> list[tuple[int, ...]]:
@@ -96,7 +169,9 @@ class LabelDataset:
 
     def pick(self, index: Iterable[int]) -> LabelDataset:
         chosen = list(index)
-        return LabelDataset([self.rows[i] for i in chosen], self.forms, [self.labels[i] for i in chosen])
+        examples = [self.examples[i] for i in chosen] if self.examples else ()
+        rows, labels = [self.rows[i] for i in chosen], [self.labels[i] for i in chosen]
+        return LabelDataset(rows, self.forms, labels, examples)
 
     def __len__(self) -> int:
         return len(self.rows)

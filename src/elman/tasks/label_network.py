@@ -1,4 +1,4 @@
-"""What networks that decide on one label have in common, and their options."""
+"""What networks that decide on labels have in common, and their options."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ class LabelConfig(WordFeaturesConfig):
     label_smoothing: float = 0.0  # share of the probability that is spread over all labels
     class_weights: bool = False  # rare labels count as much as frequent ones
     adversarial: float = 0.0  # trained on the worst words, too, within so large a step of these
+    calibrate: bool = True  # choose temperature and thresholds on the validation data
 
     changeable: ClassVar[frozenset[str]] = WordFeaturesConfig.changeable | {
+        "calibrate",
         "label_smoothing",
         "class_weights",
         "adversarial",

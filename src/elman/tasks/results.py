@@ -10,8 +10,9 @@ from torch import nn
 
 from elman.errors import ConfigError, ModelError
 from elman.layers.rnn import RNN, StackedRNN
-from elman.metrics import LabelScore
+from elman.metrics import ConfusedPair, LabelScore
 from elman.shapes import Float, Int, Tensor
+from elman.text.tables import TableReport
 
 
 class Alignment(NamedTuple):
@@ -23,11 +24,25 @@ class Alignment(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What ``elman predict`` prints for one line: as text, or as a JSON object."""
+    """What ``elman predict`` prints for one line: as text, as a JSON object, or as cells of a table."""
 
     line: str | bytes  # bytes are written as they are
     record: Mapping[str, Any]
     alignment: Alignment | None = None
+    cells: Sequence[Any] = ()  # of a table, under `Task.answer_columns`
+
+
+def rank_columns(columns: Mapping[str, type], count: int) -> dict[str, type]:
+    """Columns of the best answers: ``label confidence label_2 confidence_2``."""
+    ranked = ((rank, name) for rank in range(1, count + 1) for name in columns)
+    return {f"{name}_{rank}" if rank > 1 else name: columns[name] for rank, name in ranked}
+
+
+class Confidences(NamedTuple):
+    """The probabilities of answers, and which of them are right."""
+
+    sure: list[float]
+    right: list[bool]
 
 
 class ModelRecord(NamedTuple):
@@ -37,6 +52,8 @@ class ModelRecord(NamedTuple):
     config: Mapping[str, Any]
     metrics: Mapping[str, Any]
     card: str
+    tables: Sequence[TableReport] = ()  # what was read to train on, where it was in tables
+    run: Mapping[str, Any] = {}  # of ``run.json``
 
 
 class CardInfo(NamedTuple):
@@ -53,6 +70,7 @@ class Table(NamedTuple):
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+    left_columns: Sequence[int] = (0,)  # texts begin on the left, numbers end on the right
 
 
 @dataclass(frozen=True)
@@ -69,10 +87,21 @@ class Report:
 def label_table(title: str, scores: Mapping[str, LabelScore], unit: str) -> Table:
     """Precision, recall and F1 of each label; ``unit`` is what there are so many of."""
     rows = [
-        [name, f"{s.precision:.1f}", f"{s.recall:.1f}", f"{s.f1:.1f}", str(s.support)]
+        [name, f"{s.precision:.1f}", f"{s.recall:.1f}", f"{s.f1:.1f}", f"{s.support:,}"]
         for name, s in scores.items()
     ]
     return Table(title, ["label", "precision", "recall", "F1", unit], rows)
+
+
+def confusion_table(title: str, pairs: Sequence[ConfusedPair]) -> Table:
+    """How often each label was taken for another, with an example of it."""
+    rows = [[f"{p.gold} → {p.predicted}", f"{p.count:,}", _brief(p.example)] for p in pairs]
+    return Table(title, ["gold → predicted", "count", "for example"], rows, left_columns=(0, 2))
+
+
+def _brief(text: str, most: int = 60) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 class Question(NamedTuple):

@@ -57,10 +57,12 @@ class TaskSpec:
         return f"{self.title}: elman {names} it"
 
 
+TABLE_FILES = "CSV, TSV, JSONL, JSON, Parquet, xlsx"
 FILES = {
     "--valid": Flag("data.valid", "Validation data for early stopping; default: a tenth of --train.", "FILE"),
     "--test": Flag("data.test", "Test data, scored once at the end.", "FILE"),
     "--encoding": Flag("data.encoding", "Encoding of the files, for example latin-1."),
+    "--skip-bad": Flag("data.skip_bad", "Skip rows that cannot be read, or have an empty cell.", type=bool),
 }
 TOKENS = {"--tokens": Flag("tokens.kind", "Tokenizer: words, whitespace, chars, bytes, bpe or unigram.")}
 NETWORK = {
@@ -76,4 +78,7 @@ TRAINING = {
     "--lr": Flag("training.lr", "Peak learning rate.", "RATE", float),
     "--minutes": Flag("training.minutes", "Stop after N minutes and keep the best weights so far.", "N", float),
     "--seed": Flag("training.seed", "Random seed.", "N", int),
+    "--tensorboard": Flag("tensorboard", "Log to TensorBoard, into --out/tensorboard.", type=bool),
+    "--wandb": Flag("wandb", "Log to Weights & Biases, too.", type=bool),
+    "--mlflow": Flag("mlflow", "Log to MLflow, too.", type=bool),
 }

@@ -12,7 +12,7 @@ from typing_extensions import TypeVar
 from elman.errors import ConfigError
 from elman.tasks.results import CardInfo, ModelRecord
 from elman.tasks.spec import TaskSpec
-from elman.text.in_memory import InMemory, StrPath
+from elman.text.tables.in_memory import InMemory, StrPath
 
 if TYPE_CHECKING:
     from elman.tasks.base import Task, TaskDefaults
@@ -31,7 +31,15 @@ class DataFrame(Protocol):
     def to_dict(self, orient: Any, /) -> Any: ...
 
 
-Examples = Iterable[Row] | DataFrame | StrPath | tuple[StrPath, ...]
+@runtime_checkable
+class ArrowData(Protocol):
+    """A table of Arrow, a batch of its rows, or a reader of such."""
+
+    @property
+    def schema(self) -> Any: ...
+
+
+Examples = Iterable[Row] | DataFrame | ArrowData | StrPath | tuple[StrPath, ...]
 """Rows in memory, or the path of a file, or the paths of files that belong together."""
 
 
@@ -48,9 +56,18 @@ class TrainOptions(TypedDict, total=False):
     lr: float
     minutes: float
     seed: int
+    tensorboard: bool
+    wandb: bool
+    mlflow: bool
     device: str
     init: StrPath
     resume: bool
+    skip_bad: bool
+    multi: bool
+    label_delimiter: str
+
+
+RUN_OPTIONS = ("device", "init", "resume")  # of the run, not of its recipe
 
 
 class UserMethods(Generic[Row]):
@@ -79,19 +96,22 @@ class UserMethods(Generic[Row]):
         """
         import elman
 
-        sections = {name: dict(section) for name, section in (recipe or {}).items()}
+        given = (recipe or {}).items()
+        sections = {name: dict(part) if isinstance(part, Mapping) else part for name, part in given}
         data = sections.setdefault("data", {})
         data["train"] = InMemory.hold(examples)
         if valid is not None:
             data["valid"] = InMemory.hold(valid)
         chosen: dict[str, Any] = dict(options)
-        run = {name: chosen.pop(name) for name in ("device", "init", "resume") if name in chosen}
+        run = {name: chosen.pop(name) for name in RUN_OPTIONS if name in chosen}
         for name, value in chosen.items():
-            if (flag := cls.spec.flags.get(f"--{name}")) is None:
-                known = ", ".join(TrainOptions.__annotations__)
-                raise ConfigError(f"unknown option {name!r}; there are {known}")
-            section, key = flag.key.split(".")
-            sections.setdefault(section, {})[key] = value
+            if (flag := cls.spec.flags.get(_flag(name))) is None:
+                known = [
+                    n for n in TrainOptions.__annotations__ if _flag(n) in cls.spec.flags or n in RUN_OPTIONS
+                ]
+                raise ConfigError(f"unknown option {name!r}; {cls.spec.title} has {', '.join(known)}")
+            section, _, key = flag.key.rpartition(".")
+            (sections.setdefault(section, {}) if section else sections)[key] = value
         model = elman.train({"task": cls.spec.name, **sections}, out, **run)
         assert isinstance(model, cls)
         return model
@@ -141,3 +161,7 @@ class UserMethods(Generic[Row]):
             for name, value in self.summary().items()
         )
         return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
+
+
+def _flag(option: str) -> str:
+    return f"--{option.replace('_', '-')}"

@@ -57,6 +57,11 @@ class WordFeaturesConfig:
             raise ConfigError("keep_embedding is true, but no vectors are given to stand beside")
 
     @property
+    def fixed_vocabulary(self) -> bool:
+        """Whether the network has no room for further words."""
+        return False
+
+    @property
     def spells(self) -> bool:
         return bool(self.characters or self.casing or self.affixes)
 

@@ -1,4 +1,4 @@
-"""Text files as lines: plain, `.gz`, `.xz`, or `-` for standard input."""
+"""Text files as lines: plain, `.gz`, `.xz`, `.zst`, or `-` for standard input."""
 
 from __future__ import annotations
 
@@ -15,30 +15,37 @@ from itertools import zip_longest
 from typing import IO, cast
 
 from elman.errors import ConfigError, DataError
+from elman.text.optional_packages import import_optional
 
 Source = str | os.PathLike[str]
 
 BOM = "\ufeff"
 
-_DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
+COMPRESSED = (".gz", ".xz", ".zst")
+"""Endings of files that are unpacked while they are read."""
+
 
 # What a text file is when it starts like this, and what to do about it.
 _NOT_TEXT = {
     b"\x1f\x8b": "the file is gzip-compressed, so its name must end in .gz",
     b"\xfd7zXZ": "the file is xz-compressed, so its name must end in .xz",
+    b"\x28\xb5\x2f\xfd": "the file is compressed by zstandard, so its name must end in .zst",
     b"\xff\xfe": "try --encoding utf-16",
     b"\xfe\xff": "try --encoding utf-16",
 }
 
 
-def read_raw_lines(source: Source, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+def read_raw_lines(
+    source: Source, *, encoding: str = "utf-8", errors: str = "strict"
+) -> Iterator[tuple[int, str]]:
     r"""The numbered lines of a file as they stand: line ends and byte order mark are kept.
 
-    Only ``\n`` ends a line; U+2028, form feeds and their like are characters of the text.
+    Only ``\n`` ends a line; U+2028, form feeds and their like are characters of the text. ``errors`` says what
+    becomes of bytes that are no text, as in ``bytes.decode``.
     """
     name, number = display_name(source), 0
     with open_bytes(source) as stream:
-        text = _decode(stream, encoding)
+        text = _decode(stream, encoding, errors)
         try:
             for line in text:
                 if number == 0 and line == BOM:
@@ -95,7 +102,7 @@ def open_bytes(source: Source) -> Iterator[BufferedIOBase]:
     try:
         with _open(source) as stream:
             yield stream
-    except _DAMAGE as error:
+    except _damage() as error:
         raise DataError(f"{name}: the compressed data is damaged or cut short ({error})") from None
     except FileNotFoundError:
         raise DataError(f"{name}: no such file") from None
@@ -103,6 +110,13 @@ def open_bytes(source: Source) -> Iterator[BufferedIOBase]:
         raise DataError(f"{name}: this is a directory, not a file") from None
     except OSError as error:
         raise DataError(f"{name}: cannot be read ({error.strerror or error})") from None
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    """What damaged archives raise; that of an optional package only where it was imported."""
+    zstandard = sys.modules.get("zstandard")
+    known = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
+    return known if zstandard is None else (*known, zstandard.ZstdError)
 
 
 def display_name(source: Source) -> str:
@@ -116,9 +130,9 @@ def is_stdin(source: Source) -> bool:
 
 
 def file_extension(source: Source) -> str:
-    """The lower-case ending that says the format: `.tsv` for `a.TSV`, `a.tsv.gz` and `a.tsv.xz`."""
+    """The lower-case ending that says the format: `.tsv` for `a.TSV`, `a.tsv.gz` and `a.tsv.zst`."""
     root, last = os.path.splitext(os.fspath(source).lower())
-    return os.path.splitext(root)[1] if last in (".gz", ".xz") else last
+    return os.path.splitext(root)[1] if last in COMPRESSED else last
 
 
 def _open(source: Source) -> AbstractContextManager[BufferedIOBase]:
@@ -131,13 +145,18 @@ def _open(source: Source) -> AbstractContextManager[BufferedIOBase]:
         return gzip.open(path, "rb")
     if path.lower().endswith(".xz"):
         return lzma.open(path, "rb")
-    return open(path, "rb")
+    return _open_zstandard(path) if path.lower().endswith(".zst") else open(path, "rb")
 
 
-def _decode(stream: BufferedIOBase, encoding: str) -> io.TextIOWrapper:
+def _open_zstandard(path: str) -> BufferedIOBase:
+    zstandard = import_optional("zstandard", "tables", f"{path}: to unpack it")
+    return cast(BufferedIOBase, io.BufferedReader(zstandard.open(path, "rb")))
+
+
+def _decode(stream: BufferedIOBase, encoding: str, errors: str) -> io.TextIOWrapper:
     try:
         # The cast is for the type checker, which asks for a name that the wrapper does not.
-        return io.TextIOWrapper(cast(IO[bytes], stream), encoding, newline="\n")
+        return io.TextIOWrapper(cast(IO[bytes], stream), encoding, errors, newline="\n")
     except LookupError:
         raise ConfigError(
             f"unknown encoding {encoding!r}; utf-8, latin-1, cp1252 and utf-16 are some that exist"

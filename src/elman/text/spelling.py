@@ -39,6 +39,15 @@ class Spelling:
             tuple(_build_affixes(word[-n:] for word in types) for n in lengths),
         )
 
+    def extend(self, words: Iterable[str]) -> Spelling:
+        """The same with the characters and affixes that further words have; ids follow."""
+        learnt = Spelling.learn(words, affixes=len(self.prefixes))
+        return Spelling(
+            _union(self.alphabet, learnt.alphabet),
+            tuple(map(_union, self.prefixes, learnt.prefixes)),
+            tuple(map(_union, self.suffixes, learnt.suffixes)),
+        )
+
     def characters(self, words: Sequence[str]) -> Ids:
         """The characters of each word (N, C), filled up with 0."""
         half = MAX_WORD_CHARS // 2
@@ -92,6 +101,11 @@ def casing(word: str) -> int:
     if word.lower() == word.upper():
         return 7
     return 3 if word.istitle() or word == word.capitalize() else 4  # O'Neil, Don't; iPhone
+
+
+def _union(known: Vocab, further: Vocab) -> Vocab:
+    old = {*known.items}
+    return known.extend(item for item in further.items if item not in old)
 
 
 def _build_affixes(affixes: Iterable[str]) -> Vocab:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elman.errors import ConfigError
+from elman.number_format import format_percent
 from elman.text.files import Source, display_name, file_extension, open_bytes
 from elman.text.vector_files import binary_rows, text_rows
 from elman.text.vocab import SPECIALS
@@ -25,7 +26,7 @@ class Coverage:
     tokens: float
 
     def __str__(self) -> str:
-        return f"{self.types:.0f} % of types, {self.tokens:.0f} % of tokens"
+        return f"{format_percent(self.types / 100)} of types, {format_percent(self.tokens / 100)} of tokens"
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,10 @@ class Vocab:
             raise ModelError(f"{path}: the file is damaged, its tokens must begin with the special ones")
         return cls(items)
 
+    def extend(self, tokens: Iterable[str]) -> Vocab:
+        """The same with further tokens, whose ids follow."""
+        return Vocab((*self.items, *tokens))
+
     def encode(self, tokens: Iterable[str]) -> list[int]:
         """Ids; a token that is unknown, or spelled like a special one, is `UNK`."""
         known = self._index
@@ -73,6 +77,10 @@ class Labels:
             raise DataError("there are no labels in the data")
         return cls(tuple(ranked))
 
+    def extend(self, labels: Iterable[str]) -> Labels:
+        """The same with further labels, whose ids follow."""
+        return Labels((*self.items, *labels))
+
     def id(self, label: str, where: str = "") -> int:
         """The id of a label; `where` (file:line) begins the message if there is no such label."""
         try:
@@ -100,6 +108,12 @@ class Labels:
     @cached_property
     def _index(self) -> dict[str, int]:
         return {label: i for i, label in enumerate(self.items)}
+
+
+def find_new(known: Iterable[str], counts: Mapping[str, int], *, min_count: int = 1) -> tuple[str, ...]:
+    """What was counted so often and is not known yet, the most frequent first."""
+    old = {*known}
+    return tuple(item for item in _rank(counts) if counts[item] >= min_count and item not in old)
 
 
 def _rank(counts: Mapping[str, int]) -> list[str]:

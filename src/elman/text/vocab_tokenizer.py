@@ -61,7 +61,7 @@ class VocabTokenizer:
         return self.join(self.vocab.decode(i for i in ids if i not in (PAD, BOS, EOS)))
 
     def extend(self, tokens: Iterable[str]) -> VocabTokenizer:
-        return VocabTokenizer(self.pre_tokenizer, Vocab((*self.vocab.items, *tokens)))
+        return VocabTokenizer(self.pre_tokenizer, self.vocab.extend(tokens))
 
     def truncate(self, size: int) -> VocabTokenizer:
         return VocabTokenizer(self.pre_tokenizer, Vocab(self.vocab.items[:size]))

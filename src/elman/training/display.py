@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import IO, Any, Protocol, cast, runtime_checkable
 
+from elman.number_format import format_clock, format_number, format_scores
 from elman.training.events import Evaluation, Event, TrainingEnd, Update
 
 
@@ -104,7 +105,7 @@ class BarDisplay:
             text = _update(event, self.pace, self.unit, self.metric)
             self.bar.update(self.task, completed=event.progress, description=text)
         elif isinstance(event, Evaluation):
-            self.metric = f"{event.metric} {event.scores[event.metric]:.4g}"
+            self.metric = format_scores({event.metric: event.scores[event.metric]})
             self.say(_evaluation(event))
         elif isinstance(event, TrainingEnd):
             self.bar.update(self.task, completed=1.0)
@@ -119,24 +120,25 @@ class BarDisplay:
 
 def _update(event: Update, pace: Pace, unit: str, metric: str = "") -> str:
     """What is known at an update."""
-    parts = [f"epoch {event.epoch}  update {event.number}  loss {event.loss:.4g}", metric]
+    loss = format_number(event.loss)
+    parts = [f"epoch {event.epoch:,}  update {event.number:,}  loss {loss}", metric]
     if speed := pace.speed:
         parts.append(f"{speed:,.0f} {unit}/s")
-    if seconds := round(pace.left):
-        parts.append(f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02} left")
+    if round(pace.left):
+        parts.append(f"{format_clock(pace.left)} left")
     return "  ".join(part for part in parts if part)
 
 
 def _evaluation(event: Evaluation) -> str:
-    return f"update {event.number}  {_scores(event)}{'  (best)' if event.best else ''}"
+    return f"update {event.number:,}  {_scores(event)}{'  (best)' if event.best else ''}"
 
 
 def _end(event: TrainingEnd) -> str:
     scores = _scores(event)
     done = {name: f"all {name} done" for name in ("epochs", "updates")}
     why = {**done, "minutes": "the time is up", "patience": "early stopping"}
-    return f"{why[event.reason]} after update {event.number}{'; best: ' if scores else ''}{scores}"
+    return f"{why[event.reason]} after update {event.number:,}{'; best: ' if scores else ''}{scores}"
 
 
 def _scores(event: Evaluation | TrainingEnd) -> str:
-    return "  ".join(f"{name} {value:.4g}" for name, value in event.scores.items())
+    return format_scores(event.scores, between="  ")

@@ -23,6 +23,8 @@ from torch import nn
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
 from torch.nn.parallel import DistributedDataParallel
 
+from elman.errors import ConfigError
+
 T = TypeVar("T")
 
 # A process may train several times; all count alike.
@@ -87,7 +89,7 @@ def get_world() -> World:
 @contextmanager
 def process_group(device: torch.device) -> Iterator[World]:
     """Within it the processes that torchrun started know each other."""
-    rank, size = (int(os.environ.get(name, "1")) for name in ("RANK", "WORLD_SIZE"))
+    rank, size = _rank_and_size()
     if size == 1 or dist.is_initialized():
         yield get_world()
         return
@@ -127,7 +129,22 @@ def _store(rank: int) -> TCPStore:
 
 def is_main_process() -> bool:
     """Whether this process is the one that writes."""
-    return int(os.environ.get("RANK", "0")) == 0
+    return _rank_and_size()[0] == 0
+
+
+def _rank_and_size() -> tuple[int, int]:
+    """Of the processes that torchrun started. ``RANK`` alone, which other programs set too, says nothing."""
+    given = {name: os.environ.get(name, "") for name in ("WORLD_SIZE", "RANK", "MASTER_ADDR", "MASTER_PORT")}
+    if given["WORLD_SIZE"] in ("", "1"):
+        return 0, 1
+    for name, value in given.items():
+        if not value or (name != "MASTER_ADDR" and not value.isdecimal()):
+            said = f"{name} is {value!r}" if value else f"{name} is not set"
+            raise ConfigError(
+                f"WORLD_SIZE is {given['WORLD_SIZE']!r}, but {said}; start several processes with torchrun, "
+                "or unset WORLD_SIZE to train in one"
+            )
+    return int(given["RANK"]), int(given["WORLD_SIZE"])
 
 
 def was_restarted() -> bool:

@@ -1,4 +1,4 @@
-"""Where the numbers of a run are kept: ``metrics.jsonl``, and TensorBoard for those who want it."""
+"""Where the numbers of a run are kept: ``metrics.jsonl``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from elman.atomic_files import sync
-from elman.errors import ConfigError
 from elman.training.events import Evaluation, Event, Update
+from elman.training.tracking import updates_before
 
 
 class MetricsLog:
@@ -25,7 +25,7 @@ class MetricsLog:
 
     def show(self, event: Event) -> None:
         if self.file is None:
-            self.file = _open(self.path, _before(event))
+            self.file = _open(self.path, updates_before(event))
         if (row := _row(event)) is not None:
             self.file.write(json.dumps(row).encode() + b"\n")
 
@@ -37,42 +37,6 @@ class MetricsLog:
     def close(self) -> None:
         if self.file is not None:
             self.file.close()
-
-
-class TensorBoardLog:
-    """The same numbers for TensorBoard."""
-
-    def __init__(self, folder: Path) -> None:
-        try:
-            from torch.utils.tensorboard.writer import SummaryWriter
-        except ImportError:
-            raise ConfigError("TensorBoard is not installed; pip install 'elman[track]'") from None
-        self.open = SummaryWriter
-        self.folder = folder
-        self.writer: Any = None
-
-    def show(self, event: Event) -> None:
-        if self.writer is None:
-            self.writer = self.open(str(self.folder), purge_step=_before(event) + 1)
-        if isinstance(event, Update):
-            for name in ("loss", "lr", "norm"):
-                self.writer.add_scalar(f"training/{name}", getattr(event, name), event.number)
-        elif isinstance(event, Evaluation):
-            for name, value in event.scores.items():
-                self.writer.add_scalar(f"validation/{name}", value, event.number)
-
-    def flush(self) -> None:
-        if self.writer is not None:
-            self.writer.flush()
-
-    def close(self) -> None:
-        if self.writer is not None:
-            self.writer.close()
-
-
-def _before(event: Event) -> int:
-    """The number of updates before the first event of a run."""
-    return event.number - 1 if isinstance(event, Update) else event.number
 
 
 def _open(path: Path, updates: int) -> IO[bytes]:

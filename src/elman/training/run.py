@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from types import FrameType
@@ -15,8 +15,9 @@ from elman.training.checkpoint import load_checkpoint, save_checkpoint
 from elman.training.display import make_display
 from elman.training.distributed import get_world, is_main_process, was_restarted
 from elman.training.events import Checkpoint, Event, TrainingEnd, Update
-from elman.training.metrics_log import MetricsLog, TensorBoardLog
+from elman.training.metrics_log import MetricsLog
 from elman.training.snapshot import Snapshot
+from elman.training.tracking import TrackerLog, open_log
 
 
 def find_resume_point(folder: Path, config: Mapping[str, Any], *, asked: bool) -> Snapshot | None:
@@ -33,19 +34,19 @@ def follow(
     config: Mapping[str, Any],
     *,
     unit: str = "examples",
-    tensorboard: bool = False,
+    trackers: Sequence[str] = (),
 ) -> TrainingEnd | None:
     """Follow a run to its end, or until Ctrl-C or SIGTERM: then it is saved, and None returned.
 
-    ``config`` is what a resumed run must have in common with this one. ``folder`` gets the checkpoint, the log
-    and TensorBoard's files; in all but the first of several processes nothing is written or shown.
+    ``config`` is what a resumed run must have in common with this one. ``folder`` gets the checkpoint and the
+    log, the trackers get the same numbers; all but the first of several processes write and show nothing.
     """
     with ExitStack() as stack:
         stack.enter_context(closing(events))
         signals = stack.enter_context(stop_signals())
         writer = None
         if is_main_process():
-            writer = stack.enter_context(closing(RunWriter(folder, config, unit, tensorboard)))
+            writer = stack.enter_context(closing(RunWriter(folder, config, unit, trackers)))
         for event in events:
             if writer:
                 writer.show(event)
@@ -58,7 +59,7 @@ def follow(
                     if writer:
                         writer.save(snapshot)
                 if writer and stop:
-                    writer.display.say(f"stopped after update {event.number}; it can be resumed from there")
+                    writer.display.say(f"stopped after update {event.number:,}; it can be resumed from there")
                 if stop:
                     return None
     return None
@@ -67,14 +68,13 @@ def follow(
 class RunWriter:
     """All that a run leaves behind, on disk and on the screen."""
 
-    def __init__(self, folder: Path, config: Mapping[str, Any], unit: str, tensorboard: bool) -> None:
+    def __init__(self, folder: Path, config: Mapping[str, Any], unit: str, trackers: Sequence[str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / CHECKPOINT
         self.config = config
-        self.logs: list[MetricsLog | TensorBoardLog] = [MetricsLog(folder / METRICS_LOG)]
-        if tensorboard:
-            self.logs.append(TensorBoardLog(folder / "tensorboard"))
         self.display = make_display(unit)
+        self.logs: list[MetricsLog | TrackerLog] = [MetricsLog(folder / METRICS_LOG)]
+        self.logs += [open_log(name, folder, config, self.display.say) for name in trackers]
 
     def show(self, event: Event) -> None:
         if isinstance(event, Update) and event.number == 1:

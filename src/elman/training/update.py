@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from elman.errors import DataError, ModelError
+from elman.number_format import format_number
 from elman.training.batches import Batches, BatchGroup
 from elman.training.distributed import World
 from elman.training.ema import load_weights
@@ -143,8 +144,8 @@ def _portion(
 
 def _describe_divergence(config: TrainingConfig, group: BatchGroup[B], loss: float, norm: float) -> str:
     what = f"the loss is {loss}" if not isfinite(loss) else f"the gradient's norm is {norm}"
-    clip = f"grad_clip (now {config.grad_clip:g})" if config.grad_clip else "grad_clip (now off)"
+    clip = f"grad_clip (now {format_number(config.grad_clip)})" if config.grad_clip else "grad_clip (now off)"
     return (
         f"{what} at {group.place}; the weights are those before it; "
-        f"try a lower lr (now {config.lr:g}) or {clip}"
+        f"try a lower lr (now {format_number(config.lr)}) or {clip}"
     )

@@ -23,6 +23,7 @@ from elman.layers.crf.chain import (
     path_scores,
     require_paths,
     require_spans,
+    require_tags,
     square,
     strip_boundary,
     trace,
@@ -72,7 +73,7 @@ class CRF(nn.Module):
     ) -> Float[Tensor, " B"]:
         """log p(tags | x) without constraints: finite whatever the tags, the quantity to train with."""
         chain = frame(scores, mask, self._moves())
-        path = add_boundary(tags[..., None], mask, len(self.begin))
+        path = self._path(tags, mask)
         return (path_scores(chain, path)[:, 0] - log_partition(chain)).to(chain.xs.dtype)
 
     def log_probability(
@@ -80,18 +81,22 @@ class CRF(nn.Module):
     ) -> Float[Tensor, " B"]:
         """log p(tags | x, allowed); -inf where the tags break the constraints."""
         chain = self._constrain(scores, mask)
-        score = path_scores(chain, add_boundary(tags[..., None], mask, len(self.begin)))[:, 0]
+        score = path_scores(chain, self._path(tags, mask))[:, 0]
         return where_possible(score, score - log_partition(chain)).to(chain.xs.dtype)
 
-    def log_partition(self, scores: Float[Tensor, "B T Y"], mask: Bool[Tensor, "B T"]) -> Float[Tensor, " B"]:
-        """log Z = log Σ exp(score) over all allowed paths; -inf where there is none."""
-        chain = self._constrain(scores, mask)
+    def log_partition(
+        self, scores: Float[Tensor, "B T Y"], mask: Bool[Tensor, "B T"], temperature: float = 1.0
+    ) -> Float[Tensor, " B"]:
+        """log Z = log Σ exp(score / temperature) over all allowed paths; -inf where there is none."""
+        chain = self._constrain(scores, mask, temperature)
         found = log_partition(chain)
         return where_possible(found, found).to(chain.xs.dtype)
 
-    def marginals(self, scores: Float[Tensor, "B T Y"], mask: Bool[Tensor, "B T"]) -> Float[Tensor, "B T Y"]:
-        """p(y_i | x, allowed) at each position; zero in the padding."""
-        chain = self._constrain(scores, mask)
+    def marginals(
+        self, scores: Float[Tensor, "B T Y"], mask: Bool[Tensor, "B T"], temperature: float = 1.0
+    ) -> Float[Tensor, "B T Y"]:
+        """p(y_i | x, allowed) at each position, where p ∝ exp(score / temperature); zero in the padding."""
+        chain = self._constrain(scores, mask, temperature)
         alphas = messages(chain)
         require_paths(total_of(alphas), mask)
         return posterior(alphas, chain.moves)[0][:, :-1, :-1]
@@ -102,6 +107,7 @@ class CRF(nn.Module):
         tags: Int[Tensor, "B T"],
         mask: Bool[Tensor, "B T"],
         spans: Int[Tensor, "N 3"],
+        temperature: float = 1.0,
     ) -> Float[Tensor, " N"]:
         """For each span (row, start, stop), log p(tags of that row in [start, stop) | x, allowed).
 
@@ -110,8 +116,8 @@ class CRF(nn.Module):
         """
         row, start, stop = spans.unbind(1)
         require_spans(spans, mask)
-        chain = self._constrain(scores, mask)
-        path = add_boundary(tags[..., None], mask, len(self.begin))
+        chain = self._constrain(scores, mask, temperature)
+        path = self._path(tags, mask)
         alphas, back = messages(chain), messages(chain, reverse=True)
         require_paths(total_of(alphas), mask)
         alone = (alphas + back - chain.xs).log_softmax(2).gather(2, path)[..., 0]
@@ -164,9 +170,13 @@ class CRF(nn.Module):
         paths = trace(alphas + gumbel(alphas, generator), chain.moves)
         return strip_boundary(paths.view(len(mask), count, paths.shape[1]), mask[:, None])
 
+    def _path(self, tags: Tensor, mask: Tensor) -> Tensor:
+        require_tags(tags, mask, len(self.begin))
+        return add_boundary(tags[..., None], mask, len(self.begin))
+
     def _moves(self) -> Tensor:
         return square(self.transitions, self.begin, self.end, stay=0)
 
-    def _constrain(self, scores: Tensor, mask: Tensor) -> Chain:
-        moves = self._moves().masked_fill(~self.get_buffer("allowed"), FORBIDDEN)
-        return frame(scores, mask, moves)
+    def _constrain(self, scores: Tensor, mask: Tensor, temperature: float = 1.0) -> Chain:
+        moves = (self._moves() / temperature).masked_fill(~self.get_buffer("allowed"), FORBIDDEN)
+        return frame(scores / temperature, mask, moves)

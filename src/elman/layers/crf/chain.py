@@ -13,6 +13,7 @@ import torch
 from torch.nn.functional import pad
 
 from elman.cells import Cell
+from elman.cuda_graph import is_recording
 from elman.errors import ModelError
 from elman.shapes import Bool, Float, Int, Tensor
 
@@ -69,6 +70,19 @@ def frame(scores: Tensor, mask: Tensor, moves: Float[Tensor, "Z Z"]) -> Chain:
 def add_boundary(tags: Int[Tensor, "B T K"], mask: Bool[Tensor, "B T"], boundary: int) -> Tensor:
     """Paths (B, L, K) as they run through a chain."""
     return pad(tags.masked_fill(~mask[..., None], boundary), (0, 0, 0, 1), value=boundary)
+
+
+def require_tags(tags: Tensor, mask: Bool[Tensor, "B T"], count: int) -> None:
+    """An error for tags of another shape than the mask, or where it is true, that are not below ``count``."""
+    if tags.shape != mask.shape:
+        raise ModelError(f"tags must be {tuple(mask.shape)} like the mask, got {tuple(tags.shape)}")
+    if is_recording():  # a CUDA graph: nobody may look at its values
+        return
+    wrong = mask & ((tags < 0) | (tags >= count))
+    if wrong.any():
+        row, place = wrong.nonzero()[0].tolist()
+        tag = int(tags[row, place])
+        raise ModelError(f"tag {tag} in row {row} at position {place}: tags are numbers from 0 to {count - 1}")
 
 
 def path_scores(chain: Chain, paths: Int[Tensor, "B L K"]) -> Tensor:

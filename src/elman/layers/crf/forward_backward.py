@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import torch
-from torch.autograd.function import once_differentiable
 from torch.nn.functional import pad
 
 from elman.layers.crf import scaled_forward
 from elman.layers.crf.chain import FORBIDDEN, Chain, ChainCell
 from elman.scan import scan
+from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Tensor
 
 
@@ -64,6 +64,11 @@ def total_of(alphas: Float[Tensor, "B L Z"]) -> Tensor:
     return alphas.amax(2).sum(1, dtype=torch.float64)
 
 
+def sum_all_paths(xs: Float[Tensor, "B L Z"], moves: Float[Tensor, "Z Z"]) -> Float[Tensor, " B"]:
+    """log Z in float64, step by step."""
+    return total_of(messages(Chain(xs, moves)))
+
+
 class Posterior(ChainCell):
     """From p(y_i) to p(y_{i-1}), reading α_{i-1}; beside it, how often each move was made up to here.
 
@@ -98,13 +103,14 @@ class _LogPartition(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, xs: Tensor, moves: Tensor) -> Tensor:
         alphas = messages(Chain(xs, moves))
-        ctx.save_for_backward(alphas, moves)
+        ctx.save_for_backward(xs, moves, alphas)
         return total_of(alphas)
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, weight: Tensor) -> tuple[Tensor, Tensor]:
-        alphas, moves = ctx.saved_tensors
+    def backward(ctx: Any, weight: Tensor) -> tuple[Tensor | None, ...]:
+        xs, moves, alphas = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            return differentiate_plainly(sum_all_paths, (xs, moves), (weight,))
         p, made = posterior(alphas, moves)
         weight = weight.to(p.dtype)[:, None, None]
         return p * weight, (made * weight).sum(0)

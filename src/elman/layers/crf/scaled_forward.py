@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.autograd.function import once_differentiable
 
 from elman.layers.crf.chain import ChainCell
 from elman.scan import scan
+from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Tensor
 
 RANGE = 50.0
@@ -46,23 +46,31 @@ class _Back(ChainCell):
         return f * ((state * scale) @ self.moves.T)
 
 
+def sum_scaled(xs: Float[Tensor, "B L Z"], moves: Float[Tensor, "Z Z"]) -> tuple[Tensor, Tensor, Tensor]:
+    """log Z in float64, every f relative to the largest of its place, and E."""
+    top = moves.amax()
+    cell = _Ahead((moves - top).exp())
+    with torch.autocast(xs.device.type, enabled=False):
+        f, _ = scan(cell, xs, executor="loop")
+    peak = f.amax(2, keepdim=True)
+    total = (peak.log()[..., 0] + xs.amax(2) + top).sum(1, dtype=torch.float64)
+    return total, f / peak, cell.moves
+
+
 class ScaledLogPartition(torch.autograd.Function):
     """log Z; its gradient is the posterior, as that of the exact one."""
 
     @staticmethod
     def forward(ctx: Any, xs: Tensor, moves: Tensor) -> Tensor:
-        top = moves.amax()
-        cell = _Ahead((moves - top).exp())
-        with torch.autocast(xs.device.type, enabled=False):
-            f, _ = scan(cell, xs, executor="loop")
-        peak = f.amax(2, keepdim=True)
-        ctx.save_for_backward(f / peak, cell.moves)
-        return (peak.log()[..., 0] + xs.amax(2) + top).sum(1, dtype=torch.float64)
+        total, f, E = sum_scaled(xs, moves)
+        ctx.save_for_backward(xs, moves, f, E)
+        return total
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, weight: Tensor) -> tuple[Tensor, Tensor]:
-        f, E = ctx.saved_tensors
+    def backward(ctx: Any, weight: Tensor) -> tuple[Tensor | None, ...]:
+        xs, moves, f, E = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            return differentiate_plainly(lambda *chain: sum_scaled(*chain)[0], (xs, moves), (weight,))
         cell = _Back(E)
         end = cell.initial(f)[:, None]
         before = torch.cat([end, f[:, :-1]], 1)  # at both ends stands the boundary

@@ -1,8 +1,8 @@
-"""Classification: one label for a text."""
+"""Classification: one label for a text, or several."""
 
 from typing import TYPE_CHECKING
 
-from elman.tasks.spec import FILES, NETWORK, TOKENS, TRAINING, Flag, TaskSpec
+from elman.tasks.spec import FILES, NETWORK, TABLE_FILES, TOKENS, TRAINING, Flag, TaskSpec
 
 if TYPE_CHECKING:
     from elman.tasks.classifier.task import *
@@ -23,12 +23,22 @@ SPEC = TaskSpec(
     Examples:
       elman train classifier --train train.tsv --valid dev.tsv --out models/topics
       elman train classifier --train mails.csv --text body --label folder --cell gru --out models/mails
+      elman train classifier --train tagged.csv --multi --label tags --out models/tags
     """,
     flags={
-        "--train": Flag("data.train", "TSV, CSV or JSONL with columns text and label.", "FILE", required=True),
+        "--train": Flag(
+            "data.train",
+            f"A table with columns text and label ({TABLE_FILES}), or a folder of texts by class.",
+            "FILE",
+            required=True,
+        ),
         **FILES,
         "--text": Flag("data.text", "Name or number of the text column.", "COLUMN"),
         "--label": Flag("data.label", "Name or number of the label column.", "COLUMN"),
+        "--multi": Flag("data.multi", "Several labels a text, or none (a list, or one column).", type=bool),
+        "--label-delimiter": Flag(
+            "data.label_delimiter", "Between the labels of a text; default: ; | or ,", "SIGN"
+        ),
         **TOKENS,
         **NETWORK,
         **TRAINING,

@@ -10,7 +10,7 @@ from torch import nn
 from elman.errors import ConfigError
 from elman.layers.pooling import AttentionPooling
 from elman.shapes import Float, Tensor
-from elman.tasks.results import Question, TextTrace, best_two
+from elman.tasks.results import Question, TextTrace
 from elman.tasks.word_batch import collate
 
 if TYPE_CHECKING:
@@ -18,21 +18,20 @@ if TYPE_CHECKING:
 
 
 def trace(task: Classifier, text: str, word: int | None) -> TextTrace:
-    """The likeliest label is explained, against the next one."""
+    """The likeliest label is explained, against the next one; of several labels, against not giving it."""
     if word is not None:
         raise ConfigError("a classifier has one answer for the whole text: leave out the word")
-    net, names = task.net, task.labels.items
+    net = task.net
     words = collate(*task.featurizer.texts([text])).to(task.device)
     with torch.no_grad():
         xs = net.words(words)
-        best, other = (int(label) for label in best_two(net.logits(xs, words.mask)))
+        asked = task.decision.contrast(net.logits(xs, words.mask), task.labels.items)
 
     def margin() -> Tensor:
-        logits: Tensor = net(words)
-        return logits[:, best] - logits[:, other]
+        return asked.margin(net(words))
 
     tokens, blank = task.featurizer.display(text), " " if task.featurizer.tokenizer.level == "word" else ""
-    layers, question = getattr(net, "encode", None), Question("the text", names[best], names[other])
+    layers, question = getattr(net, "encode", None), Question("the text", asked.answer, asked.other)
     looked = _attention(net.pool, net, words) if isinstance(net.pool, AttentionPooling) else None
     return TextTrace(tokens, blank, layers, xs, net.words, margin, [question], attention=looked)
 

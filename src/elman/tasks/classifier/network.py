@@ -33,6 +33,10 @@ class ClassifierConfig(LabelConfig):
         if self.vectors and self.input == "one-hot":
             raise ConfigError("vectors are given, but input is 'one-hot'")
 
+    @property
+    def fixed_vocabulary(self) -> bool:
+        return self.input == "one-hot"  # layers are as wide as the vocabulary
+
 
 class ClassifierNetwork(LabelNetwork):
     """Logits of all labels for each row of ids."""

@@ -25,8 +25,14 @@ SPEC = TaskSpec(
       elman train lm --train train.txt --valid valid.txt --minutes 10 --out models/wiki
     """,
     flags={
-        "--train": Flag("data.train", "Plain text, read line after line.", "FILE", required=True),
+        "--train": Flag(
+            "data.train",
+            "Plain text, read line after line, or a table with a text column.",
+            "FILE",
+            required=True,
+        ),
         **FILES,
+        "--text": Flag("data.text", "Name or number of the text column of a table.", "COLUMN"),
         **TOKENS,
         "--size": Flag("tokens.size", "Maximum size of the vocabulary.", "N", int),
         **NETWORK,

@@ -66,6 +66,11 @@ class LanguageModelConfig:
             raise ConfigError("mixture_dropout is given, but one softmax is no mixture")
 
     @property
+    def fixed_vocabulary(self) -> bool:
+        """Whether the network has no room for further tokens: clusters are cut by frequency, once."""
+        return self.softmax == "adaptive"
+
+    @property
     def widths(self) -> list[int]:
         """Units of each layer."""
         return [self.hidden] * (self.layers - 1) + [self.last_hidden or self.hidden]

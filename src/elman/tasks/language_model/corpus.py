@@ -5,25 +5,28 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
 
-from elman.errors import DataError, ModelError
+from elman.errors import ConfigError, DataError, ModelError
 from elman.tasks.base import Progress
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model.data import (
     LanguageModelDataConfig,
     LanguageModelDataset,
+    count_tokens,
     encode_lines,
     ends_lines_with_newline,
     learn_tokenizer,
 )
+from elman.tasks.language_model.tables import is_table, read_texts
 from elman.text.corpus_cache import BLOCK, CorpusCache
 from elman.text.files import display_name, read_lines
 from elman.text.fingerprint import digest, file_state
-from elman.text.in_memory import InMemory
+from elman.text.tables import InMemory, hold_rows
 from elman.text.tokenizer import Tokenizer, load_tokenizer
 
 
@@ -39,6 +42,7 @@ class TextCorpus:
     folder: Path | None = None
     begin: float = 0.0
     end: float = 1.0
+    share: float = 1.0  # of this part, what is encoded; the vocabulary is that of all of it
     report: Progress = lambda what, done, total: None
 
     def split(self, holdout: float) -> tuple[TextCorpus, TextCorpus]:
@@ -47,6 +51,11 @@ class TextCorpus:
             first, last = self.sources[0].hold_out(holdout)
             return replace(self, sources=(first,)), replace(self, sources=(last,))
         return replace(self, end=1 - holdout), replace(self, begin=1 - holdout)
+
+    def same_files(self, other: TextCorpus) -> list[str]:
+        """The sources that are in the other text, too."""
+        known = {os.path.realpath(s) for s in self.sources if not isinstance(s, InMemory)}
+        return [s for s in other.sources if not isinstance(s, InMemory) and os.path.realpath(s) in known]
 
     def learn(self, tokens: TokenizerConfig) -> Tokenizer:
         """The tokenizer that knows the tokens of this text, up to its end."""
@@ -64,7 +73,19 @@ class TextCorpus:
         _store(learnt, place, made_of)
         return learnt
 
+    def count(self, tokenizer: Tokenizer) -> Counter[str]:
+        """How often each token occurs up to the end of this text."""
+        return count_tokens(self._lines_with_progress(), tokenizer)
+
     def encode(self, tokenizer: Tokenizer) -> LanguageModelDataset:
+        """All ids, or the first ``share`` of them."""
+        whole = self._encode(tokenizer)
+        if self.share == 1.0:
+            return whole
+        ids = whole.ids[: max(1, int(self.share * len(whole)))]
+        return LanguageModelDataset(ids, len(ids) if tokenizer.level == "char" else None)
+
+    def _encode(self, tokenizer: Tokenizer) -> LanguageModelDataset:
         """All ids; those that are kept in a folder are mapped, not read."""
         if self.folder is None:
             return encode_lines(self._lines_with_progress(), tokenizer)
@@ -95,7 +116,7 @@ class TextCorpus:
 
     def _read(self, source: str) -> Iterator[str]:
         if isinstance(source, InMemory):
-            return source.lines()
+            return iter(source.rows)
         return (line for _, line in read_lines(source, encoding=self.encoding))
 
     def _lines_with_progress(self) -> Iterator[str]:
@@ -111,8 +132,12 @@ class TextCorpus:
 def read_corpus(
     data: LanguageModelDataConfig, source: str | tuple[str, ...], *, train: bool = False
 ) -> TextCorpus:
-    """The text of some files; what is trained on is kept encoded."""
+    """The text of some files, which is kept encoded where it is trained on, or the text column of tables."""
     sources = (source,) if isinstance(source, str) else source
+    if any(is_table(data, source) for source in sources):
+        return TextCorpus((hold_rows([line for source in sources for line in read_texts(data, source)]),))
+    if data.skip_bad:
+        raise ConfigError("skip_bad is for tables; of plain text every line is read")
     kept = train and not isinstance(source, InMemory)
     return TextCorpus(sources, data.encoding, data.folder if kept else None)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from elman.errors import DataError
 from elman.tasks.config import DataConfig, TokenizerConfig, check_least
 from elman.text.corpus_cache import TextCounts, split_blocks
 from elman.text.line_encoder import make_encoder
+from elman.text.tables import TableFormat
 from elman.text.tokenizer import Tokenizer
 
 
@@ -22,6 +24,8 @@ from elman.text.tokenizer import Tokenizer
 class LanguageModelDataConfig(DataConfig):
     """Where the text is, and how it is cut into streams and windows."""
 
+    format: Literal["", "lines", TableFormat] = ""  # "": by the ending, lines where it is none of a table
+    text: str = "text"  # column of a table: a name, or a number from 1
     streams: int = 0  # rows read side by side; 0: up to 32, but so few that an epoch has 100 windows
     bptt: int = 70  # tokens of a window: how far back a gradient reaches
     bptt_std: float = 0.0  # standard deviation of windows of random length; 0: all have ``bptt``
@@ -58,6 +62,11 @@ def learn_tokenizer(texts: Iterable[str], tokens: TokenizerConfig) -> Tokenizer:
     """The tokenizer that knows the tokens of some lines."""
     end = "\n" if tokens.kind in ("chars", "bytes") else ""  # of other kinds no token ends a line but </s>
     return tokens.learn(text + end for text in texts)
+
+
+def count_tokens(texts: Iterable[str], tokenizer: Tokenizer) -> Counter[str]:
+    """How often each token occurs in some lines."""
+    return Counter(token for text in texts for token in tokenizer.tokens(text))
 
 
 def encode_lines(texts: Iterable[str], tokenizer: Tokenizer) -> LanguageModelDataset:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import exp, inf, log
 from pathlib import Path
@@ -16,26 +17,32 @@ from elman.generation.dynamic_eval import DynamicEval
 from elman.generation.mixin import GenerationMixin
 from elman.generation.scoring import StreamingNLL
 from elman.layers import graph_replay
-from elman.layers.embedding import Pretrained
+from elman.layers.embedding import Pretrained, PretrainedEmbedding
+from elman.layers.weight_transfer import copy_weights
 from elman.model_files import VOCABULARIES, remove_files
 from elman.shapes import Tensor
 from elman.state import eval_mode
 from elman.tasks.base import Progress, Task, TaskDefaults
 from elman.tasks.config import TokenizerConfig
+from elman.tasks.growth import Growth, new_tokens, token_unit
+from elman.tasks.judgement import Judgement
 from elman.tasks.language_model import SPEC
 from elman.tasks.language_model.config import LanguageModelConfig
 from elman.tasks.language_model.corpus import TextCorpus, read_corpus
 from elman.tasks.language_model.data import (
     LanguageModelDataConfig,
     LanguageModelDataset,
+    count_tokens,
     encode_lines,
     ends_lines_with_newline,
     learn_tokenizer,
 )
 from elman.tasks.language_model.explain import trace
+from elman.tasks.language_model.judged_lines import judge_lines
 from elman.tasks.language_model.network import BPTTBatch, BPTTLoss, LanguageModelNetwork
 from elman.tasks.language_model.sequence import LanguageModelSequenceModel
 from elman.tasks.results import CardInfo, Report
+from elman.text.arguments import check_texts
 from elman.text.batching import BPTTBatches, BPTTWindow, BPTTWindows
 from elman.text.tokenizer import Tokenizer, load_tokenizer
 from elman.text.vectors import read_vectors
@@ -72,6 +79,7 @@ class LanguageModel(GenerationMixin, Task[str]):
     unit = "tokens"
     predict_options = frozenset()
     evaluate_options = frozenset({"cache", "dynamic"})
+    can_be_wrong = False
     metric = "perplexity"
     best: Literal["max", "min"] = "min"
     read = staticmethod(read_corpus)
@@ -94,6 +102,28 @@ class LanguageModel(GenerationMixin, Task[str]):
         if data.valid:
             return corpus, read_corpus(data, data.valid)
         return corpus.split(data.holdout) if data.holdout else (corpus, None)
+
+    @classmethod
+    def take_share(cls, examples: TextCorpus, share: float) -> TextCorpus:
+        """The beginning of the text. The vocabulary is that of all of it: perplexities stay comparable."""
+        return replace(examples, share=share)
+
+    @classmethod
+    def read_test(cls, data: LanguageModelDataConfig) -> TextCorpus | None:
+        return read_corpus(data, data.test) if data.test else None
+
+    @classmethod
+    def content(cls, example: str) -> str:
+        return example
+
+    @classmethod
+    def warn_of_overlap(cls, training: TextCorpus, valid: TextCorpus | None, test: TextCorpus | None) -> None:
+        """Say so where a file is trained on, too: of a large corpus no more is looked at."""
+        for name, part in (("validation", valid), ("test", test)):
+            if part is not None and (shared := training.same_files(part)):
+                warnings.warn(
+                    f"{shared[0]}: the {name} text is trained on, too: its scores are too good", stacklevel=2
+                )
 
     @classmethod
     def with_progress(cls, examples: TextCorpus | None, report: Progress) -> TextCorpus | None:
@@ -136,6 +166,32 @@ class LanguageModel(GenerationMixin, Task[str]):
         matrix = torch.zeros_like(weights["embed.E.weight"])
         return cls(config, tokenizer, Pretrained(matrix, nothing, ~nothing))
 
+    def grow(
+        self, tokens: TokenizerConfig, examples: TextCorpus | Iterable[str]
+    ) -> tuple[LanguageModel, Growth]:
+        known = self.tokenizer
+        if known.level in ("subword", "byte"):  # these spell every text: no need to read it
+            return self, Growth()
+        counts = examples.count(known) if isinstance(examples, TextCorpus) else count_tokens(examples, known)
+        fixed, size = self.config.fixed_vocabulary, len(known.items)
+        new = new_tokens(known, tokens, counts, known=size, fixed=fixed)
+        growth = Growth(tokens={token_unit(known): len(new.taken)}, left=new.left)
+        if not new.taken:
+            return self, growth
+        large = LanguageModel(self.config, known.extend(new.taken), self._longer_vectors(len(new.taken)))
+        copy_weights(self.net, large.net)
+        return large, growth
+
+    def _longer_vectors(self, further: int) -> Pretrained | None:
+        """What an embedding with so many more rows is made from, as far as shapes go."""
+        embed = self.net.embed
+        if isinstance(embed, PretrainedEmbedding):
+            return embed.shape().extend(further, at=self.net.vocabulary)
+        if not self.config.vectors:
+            return None
+        nothing = torch.zeros(self.net.vocabulary + further, dtype=torch.bool)
+        return Pretrained(torch.zeros(len(nothing), embed.output_size), nothing, ~nothing)
+
     def reuse_vocab(self, folder: Path) -> None:
         stored = load_tokenizer(folder)
         if len(stored.items) != len(self.tokenizer.items):
@@ -150,6 +206,11 @@ class LanguageModel(GenerationMixin, Task[str]):
     def end(self) -> int:
         """The token that ends a line, and stands before the first one."""
         return self.tokenizer.encode("\n")[0] if ends_lines_with_newline(self.tokenizer) else EOS
+
+    @property
+    def writes_passages(self) -> bool:
+        """Whether ``elman generate`` writes over line ends unless told: characters, trained on running text."""
+        return ends_lines_with_newline(self.tokenizer) and bool(self.record and self.record.data.train)
 
     def encode(self, examples: TextCorpus | Iterable[str]) -> LanguageModelDataset:
         """A text, or some lines, as numbers."""
@@ -201,7 +262,10 @@ class LanguageModel(GenerationMixin, Task[str]):
         self, data: LanguageModelDataset, *, cache: Cache | None = None, dynamic: DynamicEval | None = None
     ) -> dict[str, float]:
         """What a text costs, read from its beginning to its end in as many streams as ``data.rows``."""
-        total = self.nll(data, cache=cache, dynamic=dynamic)
+        return self.score_costs(data, self.nll(data, cache=cache, dynamic=dynamic))
+
+    def score_costs(self, data: LanguageModelDataset, total: float) -> dict[str, float]:
+        """The scores of a text that costs so many nats."""
         mean = total / len(data)
         perplexity = exp(mean) if mean < 700 else inf
         scores = {"perplexity": perplexity, "nats_per_token": mean, "bits_per_token": mean / log(2)}
@@ -218,25 +282,37 @@ class LanguageModel(GenerationMixin, Task[str]):
         window: int = 4096,
     ) -> float:
         """-log p of a text, the state carried from each window of so many tokens to the next."""
+        costs = self.token_costs(data, cache=cache, dynamic=dynamic, window=window)
+        return sum((float(some.sum()) for some in costs), 0.0)
+
+    def token_costs(
+        self,
+        data: LanguageModelDataset,
+        *,
+        cache: Cache | None = None,
+        dynamic: DynamicEval | None = None,
+        window: int = 4096,
+    ) -> Iterator[Tensor]:
+        """-log p of the tokens of one window after the other."""
         window = min(window, 1024) if cache else window  # the cache compares each token with each
         replayed = not dynamic and graph_replay.worthwhile(self.net, len(data) // data.rows)
         most = min(graph_replay.WINDOW, window // data.rows) if replayed else window // data.rows
         steps = dynamic.steps if dynamic else _even(data, max(1, most))
-        total = 0.0
         with torch.no_grad(), eval_mode(self.net) as net:
             read = graph_replay.GraphReplay(net.read) if replayed else None
             costs = StreamingNLL(net, data.rows, cache=cache, dynamic=dynamic, read=read)
             for batch in map(self.collate, BPTTWindows(data.ids, data.rows, steps, first=self.end)()):
-                nll = costs(batch.ids, batch.targets, batch.mask)
-                total += float(nll.double()[batch.mask].sum())
-        return total
+                yield costs(batch.ids, batch.targets, batch.mask).double()[batch.mask]
 
     def perplexity(self, lines: Iterable[str]) -> float:
         """exp of what a token costs on average, ends of lines included."""
-        return self.evaluate_dataset(self.encode(lines))["perplexity"]
+        return self.evaluate_dataset(self.encode(check_texts(lines, "perplexity", "lines")))["perplexity"]
 
     def report(self, dataset: LanguageModelDataset, progress: Progress, **options: Any) -> Report:
         return Report(self.evaluate_dataset(dataset, **options), digits=4)
+
+    def judge(self, dataset: LanguageModelDataset, progress: Progress, **options: Any) -> Judgement:
+        return judge_lines(self, dataset, **options)
 
     def card_info(self) -> CardInfo:
         m, sizes = self.config, "-".join(map(str, self.config.widths))

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from elman.tasks.spec import FILES, NETWORK, TOKENS, TRAINING, Flag, TaskSpec
+from elman.tasks.spec import FILES, NETWORK, TABLE_FILES, TOKENS, TRAINING, Flag, TaskSpec
 
 if TYPE_CHECKING:
     from elman.tasks.pairs.task import *
@@ -27,7 +27,7 @@ SPEC = TaskSpec(
     short_help="Train a classifier of pairs: two texts, one label.",
     flags={
         "--train": Flag(
-            "data.train", "TSV, CSV or JSONL with columns first, second and label.", "FILE", required=True
+            "data.train", f"A table with columns first, second, label: {TABLE_FILES}.", "FILE", required=True
         ),
         **FILES,
         "--first": Flag("data.first", "Name or number of the column of first texts.", "COLUMN"),

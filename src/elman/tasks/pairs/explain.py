@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import pad_sequence
 from elman.errors import ConfigError
 from elman.shapes import Bool, Float, Tensor
 from elman.tasks.pairs.data import split_line
-from elman.tasks.results import Alignment, Question, TextTrace, best_two
+from elman.tasks.results import Alignment, Question, TextTrace
 from elman.tasks.word_batch import collate
 
 if TYPE_CHECKING:
@@ -24,18 +24,17 @@ def trace(task: Pairs, text: str, word: int | None) -> TextTrace:
     """The likeliest label of two texts with a tab between them is explained, against the next one."""
     if word is not None:
         raise ConfigError("a pair has one answer for both texts: leave out the word")
-    net, names, pair = task.net, task.labels.items, split_line(text)
+    net, pair = task.net, split_line(text)
     rows, forms = task.featurizer.texts(pair)
     line = np.concatenate([rows[0], [0], rows[1]]).astype(np.int32)
     words = collate([line], forms).to(task.device)
     with torch.no_grad():
         xs = net.words(words)
         texts, mask = _separate(xs, len(rows[0]))
-        best, other = (int(label) for label in best_two(net.logits(texts, mask)))
+        asked = task.decision.contrast(net.logits(texts, mask), task.labels.items)
 
     def margin() -> Tensor:
-        logits = net.logits(*_separate(net.words(words), len(rows[0])))
-        return logits[:, best] - logits[:, other]
+        return asked.margin(net.logits(*_separate(net.words(words), len(rows[0]))))
 
     first, second = (task.featurizer.display(text) for text in pair)
     alignment = None
@@ -43,7 +42,7 @@ def trace(task: Pairs, text: str, word: int | None) -> TextTrace:
         weights = net.alignment(texts, mask)[1, : len(second), : len(first)]
         alignment = Alignment(first, second, weights.float().cpu())
     tokens, blank = [*first, BETWEEN, *second], " " if task.featurizer.tokenizer.level == "word" else ""
-    question = Question("the pair", names[best], names[other])
+    question = Question("the pair", asked.answer, asked.other)
     return TextTrace(tokens, blank, None, xs, net.words, margin, [question], alignment=alignment)
 
 

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Iterator
 
 from elman.tasks.base import PredictOptions, TaskDefaults
 from elman.tasks.config import TokenizerConfig
-from elman.tasks.label_task import LabelTask, Prediction
+from elman.tasks.label_decision import Prediction
+from elman.tasks.label_task import LabelTask
 from elman.tasks.pairs import SPEC
-from elman.tasks.pairs.data import PairsDataConfig, PairsExample, read_examples
+from elman.tasks.pairs.data import PairsDataConfig, PairsExample, read_examples, split_line
 from elman.tasks.pairs.explain import trace
 from elman.tasks.pairs.network import PairsConfig, PairsNetwork
 from elman.tasks.results import Answer, CardInfo
-from elman.text.tables import read_rows
+from elman.text.arguments import check_rows
+from elman.text.files import display_name, read_lines
 
 __all__ = [
     "Pairs",
@@ -37,20 +39,28 @@ class Pairs(LabelTask[PairsConfig, PairsNetwork]):
         objectives=False,
     )
     batches_per_epoch = 200
-    predict_options = LabelTask.predict_options | {"table"}
+    text_columns = ("first", "second")
     network = PairsNetwork
     read = staticmethod(read_examples)
     trace = trace
 
-    def classify(self, pairs: Iterable[tuple[str, str]]) -> list[Prediction]:
-        """A label for each pair of texts, with the probability of every label."""
-        return self.predict(pairs)
+    def classify(
+        self, pairs: Iterable[tuple[str, str]], *, threshold: float = 0.0, otherwise: str = ""
+    ) -> list[Prediction]:
+        """A label for each pair of texts, with the probability of every label.
+
+        Where the likeliest label has less than ``threshold``, the label is ``otherwise``.
+        """
+        texts = check_rows(pairs, "classify", self.text_columns)
+        return self.predict(texts, threshold=threshold, otherwise=otherwise)
 
     def predict_file(self, file: str, options: PredictOptions) -> Iterator[Answer]:
-        """The label of each row of a table with columns first and second, or of each `first<TAB>second`."""
-        rows = read_rows(file, ("first", "second"), encoding=options.encoding)
-        for some in options.chunks(texts for _, texts in rows):
-            yield from self._answer([{"first": a, "second": b} for a, b in some], options)
+        """The label of each line `first<TAB>second`."""
+        number, lines = 0, (line for _, line in read_lines(file, encoding=options.encoding))
+        for some in options.chunks(lines):
+            rows = [split_line(line, f"{display_name(file)}:{i}: ") for i, line in enumerate(some, number + 1)]
+            number += len(some)
+            yield from self.predict_rows(rows, options)
 
     def card_info(self) -> CardInfo:
         m = self.config

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from elman.tasks.spec import FILES, NETWORK, TRAINING, Flag, TaskSpec
+from elman.tasks.spec import FILES, NETWORK, TABLE_FILES, TRAINING, Flag, TaskSpec
 
 if TYPE_CHECKING:
     from elman.tasks.seq2seq.task import *
@@ -30,7 +30,7 @@ SPEC = TaskSpec(
     flags={
         "--train": Flag(
             "data.train",
-            "Sources and targets, line by line, or one table: TSV, CSV or JSONL.",
+            f"Sources and targets, line by line, or one table: {TABLE_FILES}.",
             "FILE [FILE]",
             required=True,
             several=True,
@@ -38,6 +38,7 @@ SPEC = TaskSpec(
         "--valid": FILES["--valid"]._replace(metavar="FILE [FILE]", several=True),
         "--test": FILES["--test"]._replace(metavar="FILE [FILE]", several=True),
         "--encoding": FILES["--encoding"],
+        "--skip-bad": FILES["--skip-bad"],
         "--source": Flag("data.source", "Name or number of the source column of a table.", "COLUMN"),
         "--target": Flag("data.target", "Name or number of the target column.", "COLUMN"),
         "--source-tokens": Flag(

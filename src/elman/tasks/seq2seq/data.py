@@ -9,16 +9,24 @@ from typing import Literal, NamedTuple
 
 from elman.errors import ConfigError, DataError
 from elman.tasks.config import ExamplesConfig, TokenizerConfig, check_least
-from elman.text import tables
-from elman.text.files import display_name, read_lines, read_parallel
-from elman.text.in_memory import InMemory
+from elman.text.files import display_name, read_lines
+from elman.text.tables import (
+    CellError,
+    InMemory,
+    Table,
+    TableFormat,
+    TableRow,
+    TableRows,
+    open_parallel,
+    publish_report,
+)
 
 
 @dataclass(frozen=True)
 class Seq2SeqDataConfig(ExamplesConfig):
     """Where the pairs are: two files, line by line, or a table; further files hold further references."""
 
-    format: Literal["", "tsv", "csv", "jsonl"] = ""  # "": by the ending
+    format: Literal["", TableFormat] = ""  # "": by the ending
     source: str = "source"  # column: a name, or a number from 1
     target: str = "target"
     separator: str = ""  # of one file: what parts source and target, where it is no table
@@ -60,46 +68,55 @@ def read_examples(
     paths = (source,) if isinstance(source, str) else source
     if train and len(paths) > 2:
         raise ConfigError(f"to train on, one file or two, not {len(paths)}")
-    pairs = _build_examples(_read_rows(data, paths), display_name(paths[0]))
+    if isinstance(paths[0], InMemory) and all(isinstance(row, Seq2SeqExample) for row in paths[0].rows):
+        pairs: Iterator[Seq2SeqExample] = iter(paths[0].rows)
+    else:
+        pairs = _build_examples(_open_rows(data, paths), display_name(paths[0]))
     return _group_by_source(pairs) if data.multi_reference and not train else pairs
 
 
-def _read_rows(data: Seq2SeqDataConfig, paths: tuple[str, ...]) -> Iterable[tuple[int, Sequence[str]]]:
+def _open_rows(data: Seq2SeqDataConfig, paths: tuple[str, ...]) -> TableRows:
     """Numbered rows of a source and its targets."""
+    columns = ("source", "target", *(f"target {number}" for number in range(2, len(paths))))
     if len(paths) > 1:
-        return read_parallel(paths, encoding=data.encoding)
-    if data.separator and not isinstance(paths[0], InMemory):
-        return _read_separated(data, paths[0])
-    columns = (data.source, data.target)
-    header, format = columns != ("source", "target"), data.format or None
-    return tables.read_rows(paths[0], columns, format=format, encoding=data.encoding, header=header)
+        table = open_parallel(paths, columns, encoding=data.encoding)
+    elif data.separator and not isinstance(paths[0], InMemory):
+        table = Table(display_name(paths[0]), columns, _read_separated(data, paths[0]), format="lines")
+    else:
+        wanted, format = {"source": data.source, "target": data.target}, data.format or None
+        return TableRows(paths[0], wanted, format=format, encoding=data.encoding, skip_bad=data.skip_bad)
+    return TableRows(table, {name: name for name in columns}, skip_bad=data.skip_bad, as_is=columns)
 
 
-def _read_separated(data: Seq2SeqDataConfig, path: str) -> Iterator[tuple[int, Sequence[str]]]:
+def _read_separated(data: Seq2SeqDataConfig, path: str) -> Iterator[TableRow]:
     for number, line in read_lines(path, encoding=data.encoding):
         text, found, target = line.partition(data.separator)
-        if not found and line.strip():
-            where = f"{display_name(path)}:{number}"
-            raise DataError(f"{where}: expected source and target with {data.separator!r} between")
-        yield number, (text.strip(), target.strip())
+        missing = not found and line.strip()
+        problem = f"expected source and target with {data.separator!r} between" if missing else ""
+        yield TableRow(number, (text.strip(), target.strip()), problem=problem)
 
 
-def _build_examples(rows: Iterable[tuple[int, Sequence[str]]], file: str) -> Iterator[Seq2SeqExample]:
+def _build_examples(rows: TableRows, file: str) -> Iterator[Seq2SeqExample]:
     """Pairs of which both sides say something; what is empty on both sides is left out."""
     empty = True
-    for number, (text, *targets) in rows:
-        source, target = bool(text.strip()), any(map(str.strip, targets))
-        if source != target:
-            which = "source" if target else "target"
-            raise DataError(
-                f"{file}:{number}: the {which} is empty, but not the other side; are the files of "
-                "one length and in the same order?"
-            )
-        if source:
+    for number, pair in rows.check(_check_pair):
+        if pair is not None:
             empty = False
-            yield Seq2SeqExample(text, tuple(targets), f"{file}:{number}")
+            yield Seq2SeqExample(*pair, f"{file}:{number}")
     if empty:
         raise DataError(f"{file}: there are no pairs")
+    publish_report(rows.report)
+
+
+def _check_pair(text: str, *targets: str) -> tuple[str, tuple[str, ...]] | None:
+    source, target = bool(text.strip()), any(map(str.strip, targets))
+    if source == target:
+        return (text, targets) if source else None
+    which = "source" if target else "target"
+    raise CellError(
+        f"the {which} is empty, but not the other side; are the files of one length and in the same order?",
+        f"without {which}",
+    )
 
 
 def _group_by_source(pairs: Iterator[Seq2SeqExample]) -> Iterator[Seq2SeqExample]:

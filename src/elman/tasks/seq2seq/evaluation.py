@@ -16,6 +16,8 @@ from elman.tasks.results import Report
 from elman.tasks.seq2seq.data import Seq2SeqDataset
 from elman.tasks.seq2seq.loss import nll
 from elman.tasks.seq2seq.search import DecodingConfig, chunks
+from elman.tasks.seq2seq.translation import Translation
+from elman.tasks.seq2seq.wrong_answers import edit_tokens
 
 if TYPE_CHECKING:
     from elman.tasks.seq2seq.task import Seq2Seq
@@ -25,21 +27,24 @@ CHUNK = 512  # sources that are answered together
 
 def score_answers(task: Seq2Seq, dataset: Seq2SeqDataset, answers: Sequence[str]) -> dict[str, float]:
     """BLEU, chrF, exact answers and edits in percent, and what a token of a right answer costs."""
-    texts, right = _single_spaced(dataset, answers)
-    cut = tokenize_13a if task.config.bleu == "13a" else str.split
-    bleu, chrf = corpus_bleu(texts, right, tokenize=cut), corpus_chrf(texts, right)
+    texts, right = single_spaced(dataset, answers)
+    bleu, chrf = corpus_bleu(texts, right, tokenize=bleu_tokenizer(task)), corpus_chrf(texts, right)
     costs = {"nats_per_token": _nats_per_token(task, dataset), "examples": len(texts)}
     return {"bleu": bleu, "chrf": chrf, **_edit_scores(task, texts, right), **costs}
 
 
+def bleu_tokenizer(task: Seq2Seq) -> Callable[[str], list[str]]:
+    """How BLEU cuts texts."""
+    return tokenize_13a if task.config.bleu == "13a" else str.split
+
+
 def _edit_scores(task: Seq2Seq, texts: list[str], right: list[list[str]]) -> dict[str, float]:
-    letters = task.tokenizers.target.level in ("char", "byte")
-    pieces: Callable[[str], list[str]] = list if letters else str.split
+    pieces = edit_tokens(task)
     edits = edit_rate([*map(pieces, texts)], [[*map(pieces, some)] for some in right])
     return {"exact": exact_match(texts, right), "edit_rate": edits}
 
 
-def _single_spaced(dataset: Seq2SeqDataset, answers: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+def single_spaced(dataset: Seq2SeqDataset, answers: Sequence[str]) -> tuple[list[str], list[list[str]]]:
     """Answers and their references as the model's own scores take them: blanks are blanks."""
     right = [[" ".join(text.split()) for text in e.targets] for e in dataset.examples]
     return [" ".join(text.split()) for text in answers], right
@@ -56,18 +61,25 @@ def _nats_per_token(task: Seq2Seq, dataset: Seq2SeqDataset) -> float:
     return total / count
 
 
-def report(
+def write_answers(
     task: Seq2Seq, data: Seq2SeqDataset, progress: Progress, config: DecodingConfig, others: Sequence[Seq2Seq]
-) -> Report:
-    """The scores, BLEU and chrF as sacreBLEU computes and signs them."""
-    metrics = _sacrebleu(task.config.bleu)
-    answers: list[str] = []
+) -> list[Translation]:
+    """The best answer to each source."""
+    answers: list[Translation] = []
     sources = [e.source for e in data.examples]
     for start in range(0, len(sources), CHUNK):
         some = task.translations(sources[start : start + CHUNK], config=config, others=others)
-        answers += [best[0].text for best in some]
+        answers += [best[0] for best in some]
         progress("writing", len(answers), len(sources))
-    texts, right = _single_spaced(data, answers)
+    return answers
+
+
+def report_answers(
+    task: Seq2Seq, data: Seq2SeqDataset, answers: Sequence[Translation], others: Sequence[Seq2Seq]
+) -> Report:
+    """The scores, BLEU and chrF as sacreBLEU computes and signs them."""
+    metrics = _sacrebleu(task.config.bleu)
+    texts, right = single_spaced(data, [answer.text for answer in answers])
     streams = [*zip_longest(*right)]  # as sacreBLEU wants them: the first of all, the second or None, …
     scores = {name: metric.corpus_score(texts, streams).score for name, metric in metrics.items()}
     signatures = {name: str(metric.get_signature()) for name, metric in metrics.items()}

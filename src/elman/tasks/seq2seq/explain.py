@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 def trace(task: Seq2Seq, text: str, word: int | None) -> TextTrace:
     """Every token of its answer, or one, is explained against the likeliest other at its place."""
     net, answer = task.net, task.translations([text])[0][0].tokens
-    row = _row(task, text, answer)
+    row = row_of(task, text, answer)
     batch, target = task.collate([row]), row.target
-    source, written = _source(task, text), [_display(task, row, i) for i in target]
+    source, written = source_tokens(task, text), [display_target(task, row, i) for i in target]
     places = [*range(len(target))] if word is None else [word_index(word, len(target), "answer")]
     place = torch.arange(len(target))
     with torch.no_grad():
@@ -42,7 +42,9 @@ def trace(task: Seq2Seq, text: str, word: int | None) -> TextTrace:
         log_probs = _log_probs(net, batch, before)
         return (log_probs[place, target] - log_probs[place, others])[places]
 
-    questions = [Question(f"token {i + 1}", written[i], _display(task, row, int(others[i]))) for i in places]
+    questions = [
+        Question(f"token {i + 1}", written[i], display_target(task, row, int(others[i]))) for i in places
+    ]
     blank, reader = " " if task.tokenizers.source.level == "word" else "", net.reader
     layers = reader.layers if isinstance(reader, RecurrentEncoder) else None
     looked = align([task], text, answer) if task.config.decoder in ATTENDING else None
@@ -56,18 +58,18 @@ def align(tasks: Sequence[Seq2Seq], text: str, answer: Sequence[str]) -> Alignme
 
     It is not cut into tokens anew, which could give others: <unk> is one token when it is written.
     """
-    first, row = tasks[0], _row(tasks[0], text, answer)
+    first, row = tasks[0], row_of(tasks[0], text, answer)
     looked = []
     for task in tasks:
         weights = teacher_forced(task.net, task.collate([row])).weights
         if weights is None:
             raise ConfigError(f"there is no attention to show: decoder is {task.config.decoder!r}")
         looked.append(weights[0].float().cpu())
-    written = [_display(first, row, i) for i in row.target]
-    return Alignment(_source(first, text), written, torch.stack(looked).mean(0))
+    written = [display_target(first, row, i) for i in row.target]
+    return Alignment(source_tokens(first, text), written, torch.stack(looked).mean(0))
 
 
-def _row(task: Seq2Seq, text: str, answer: Sequence[str]) -> EncodedPair:
+def row_of(task: Seq2Seq, text: str, answer: Sequence[str]) -> EncodedPair:
     """A text and its answer as numbers; a word of neither vocabulary nor source is unknown."""
     (row,) = task.encode([Seq2SeqExample(text, ("",))]).rows
     ids = {item: i for i, item in enumerate((*task.tokenizers.target.items, *row.unknown))}
@@ -88,11 +90,11 @@ def _log_probs(
     return net.pointer.log_probabilities(os, weights[0], log_probs, copies, batch.unknown)
 
 
-def _source(task: Seq2Seq, text: str) -> list[str]:
+def source_tokens(task: Seq2Seq, text: str) -> list[str]:
     return [_bare(token) for token in display_tokens(task.tokenizers.source, text, EOS)[:-1]]
 
 
-def _display(task: Seq2Seq, row: EncodedPair, i: int) -> str:
+def display_target(task: Seq2Seq, row: EncodedPair, i: int) -> str:
     """A token that was or could be written, for people."""
     tokenizer, beyond = task.tokenizers.target, i - len(task.tokenizers.target.items)
     return row.unknown[beyond] if beyond >= 0 else _bare(display_token(tokenizer, i))

@@ -10,10 +10,13 @@ from typing import Any, Literal
 import torch
 
 from elman.errors import ConfigError, DataError
-from elman.layers.embedding import Pretrained
+from elman.layers.embedding import Pretrained, PretrainedEmbedding
+from elman.layers.weight_transfer import copy_weights
 from elman.shapes import Tensor
 from elman.tasks.base import PredictOptions, Progress, Task, TaskDefaults
-from elman.tasks.results import Alignment, Answer, CardInfo, Report
+from elman.tasks.growth import Growth
+from elman.tasks.judgement import Judgement
+from elman.tasks.results import Alignment, Answer, CardInfo, Report, rank_columns
 from elman.tasks.seq2seq import SPEC
 from elman.tasks.seq2seq.config import ATTENDING, Seq2SeqConfig
 from elman.tasks.seq2seq.data import (
@@ -25,14 +28,16 @@ from elman.tasks.seq2seq.data import (
     read_examples,
     unseen,
 )
-from elman.tasks.seq2seq.evaluation import report, score_answers
+from elman.tasks.seq2seq.evaluation import score_answers, write_answers
 from elman.tasks.seq2seq.explain import align, trace
+from elman.tasks.seq2seq.judged_answers import judge_answers
 from elman.tasks.seq2seq.loss import loss
 from elman.tasks.seq2seq.network import Seq2SeqNetwork
 from elman.tasks.seq2seq.search import DecodingConfig, Seq2SeqBatch
 from elman.tasks.seq2seq.sequence import Seq2SeqSequenceModel
 from elman.tasks.seq2seq.tokenizer_pair import TokenizerPair
 from elman.tasks.seq2seq.translation import Translation, attention_weights, translate_rows
+from elman.text.arguments import check_text, check_texts
 from elman.text.batching import pad
 from elman.text.vectors import read_vectors
 
@@ -67,6 +72,7 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
         {"lr": 3e-3, "epochs": 20, "patience": 5, "ema_decay": 0.99},
     )
     unit = "tokens"
+    text_columns = ("source",)
     batches_per_epoch = 200
     predict_options = SEARCH_OPTIONS | {"n_best", "attention", "show_attention"}
     evaluate_options = SEARCH_OPTIONS
@@ -105,6 +111,11 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
         return training, unseen(held, training) if data.multi_reference else held
 
     @classmethod
+    def content(cls, example: Seq2SeqExample) -> str:
+        """The source: what has two answers is asked on one side only."""
+        return example.source
+
+    @classmethod
     def check_objective(cls, config: Seq2SeqConfig, objective: str) -> None:
         if config.coverage and objective == "scheduled":
             raise ConfigError(
@@ -129,6 +140,17 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
             return cls(config, TokenizerPair.load(folder))
         own, given, trained = (weights[f"source.{n}"] for n in ("own", "given", "trained"))
         return cls(config, TokenizerPair.load(folder), Pretrained.like(own, given, trained))
+
+    def grow(self, tokens: TokenizerPairConfig, examples: Sequence[Seq2SeqExample]) -> tuple[Seq2Seq, Growth]:
+        tokenizers, growth = self.tokenizers.grow(tokens, examples)
+        if not any(growth.tokens.values()):
+            return self, growth
+        reads, vectors, known = self.net.reads, None, len(self.tokenizers.source.items)
+        if isinstance(reads, PretrainedEmbedding):
+            vectors = reads.shape().extend(len(tokenizers.source.items) - known, at=known)
+        large = Seq2Seq(self.config, tokenizers, vectors)
+        copy_weights(self.net, large.net)
+        return large, growth
 
     def reuse_vocab(self, folder: Path) -> None:
         self.tokenizers = self.tokenizers.reuse(folder)
@@ -202,7 +224,8 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
         config: DecodingConfig | None = None,
     ) -> list[str]:
         """An answer to each text; ``beam`` and ``max_tokens`` are those of the config, by name."""
-        found = self.translations(texts, beam=beam, max_tokens=max_tokens, config=config)
+        checked = check_texts(texts, "translate")
+        found = self.translations(checked, beam=beam, max_tokens=max_tokens, config=config)
         return [best[0].text for best in found]
 
     def translations(
@@ -220,34 +243,45 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
         asked = {"beam": beam, "n_best": n_best, "max_tokens": max_tokens}
         changes: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
         config = replace(config or self.decoding_config, **changes)
-        return translate_rows((self, *others), [*map(self.encode_pair, texts)], config)
+        rows = [*map(self.encode_pair, check_texts(texts, "translations"))]
+        return translate_rows((self, *others), rows, config)
 
     def align(self, source: str, target: str) -> Alignment:
         """Where the decoder looks when it writes this answer to this text."""
         if self.config.decoder not in ATTENDING:
             raise ConfigError(f"this model has no attention to show: its decoder is {self.config.decoder!r}")
+        source, target = check_text(source, "align"), check_text(target, "align")
         row, both = self.encode_pair(source, target), self.tokenizers
         tokens = [*both.target.tokens(target), "</s>"]
         return Alignment(both.source.tokens(source), tokens, attention_weights(self, row, row.target))
 
-    def report(
-        self, dataset: Seq2SeqDataset, progress: Progress, *, others: Sequence[Seq2Seq] = (), **decoding: Any
-    ) -> Report:
-        return report(self, dataset, progress, replace(self.decoding_config, **decoding), others)
+    def report(self, dataset: Seq2SeqDataset, progress: Progress, **options: Any) -> Report:
+        return self.judge(dataset, progress, **options).report
 
-    def predict_lines(self, lines: Sequence[str], options: PredictOptions) -> Iterator[Answer]:
-        """The answer to each line, or the best few with their scores; to a blank line a blank one."""
-        texts = [text if text.strip() else "" for text in lines]  # blanks can be tokens, too
+    def judge(
+        self, dataset: Seq2SeqDataset, progress: Progress, *, others: Sequence[Seq2Seq] = (), **decoding: Any
+    ) -> Judgement:
+        config = replace(self.decoding_config, **decoding)
+        return judge_answers(self, dataset, write_answers(self, dataset, progress, config, others), others)
+
+    def predict_rows(self, rows: Sequence[tuple[str, ...]], options: PredictOptions) -> Iterator[Answer]:
+        """The answer to each text, or the best few with their scores; to a blank text a blank one."""
+        texts = [text if text.strip() else "" for (text,) in rows]  # blanks can be tokens, too
         common = {"beam": max(self.config.beam, options.n_best), "n_best": options.n_best}
         config = replace(self.decoding_config, **{**common, **options.decoding})
         found = self.translations(texts, config=config, others=options.others)
-        for text, answers in zip(lines, found, strict=True):
+        for (text,), answers in zip(rows, found, strict=True):
             best, looked = answers[0], None
             scored = options.n_best > 1 and best.log_probs
             line = "\t".join(f"{one.text} {one.score:.4f}" for one in answers) if scored else best.text
             if options.align and best.log_probs:
                 looked = align((self, *options.others), text, best.tokens)
-            yield Answer(line, {"text": text, "answers": [a._asdict() for a in answers]}, looked)
+            record = {"text": text, "answers": [a._asdict() for a in answers]}
+            cells = [cell for a in answers for cell in (a.text, round(a.score, 4))]
+            yield Answer(line, record, looked, cells)
+
+    def answer_columns(self, options: PredictOptions) -> dict[str, type]:
+        return rank_columns({"prediction": str, "score": float}, options.n_best)
 
     def sequence_model(self) -> Seq2SeqSequenceModel:
         return Seq2SeqSequenceModel(self)

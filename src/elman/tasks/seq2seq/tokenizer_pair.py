@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from elman.errors import ModelError
 from elman.model_files import JOINT_VOCABULARY, VOCABULARIES, remove_files
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.growth import Growth, NewTokens, new_tokens, token_unit
 from elman.tasks.seq2seq.data import EncodedPair, Seq2SeqExample, TokenizerPairConfig
 from elman.text.tokenizer import Tokenizer, load_tokenizer
 from elman.text.vocab import BOS, EOS, PAD, SPECIALS, UNK
@@ -31,6 +34,23 @@ class TokenizerPair:
             return cls(both, both)
         source = tokens.source.learn(e.source for e in examples)
         return cls(source, tokens.target.learn(target for e in examples for target in e.targets))
+
+    def grow(
+        self, tokens: TokenizerPairConfig, examples: Sequence[Seq2SeqExample]
+    ) -> tuple[TokenizerPair, Growth]:
+        """These with the tokens of further pairs, whose ids follow."""
+        sources, targets = ([e.source for e in examples], [t for e in examples for t in e.targets])
+        if self.joint:
+            both, found = _extend(self.source, tokens.source, [*sources, *targets])
+            unit = token_unit(both)
+            return TokenizerPair(both, both), Growth(tokens={unit: len(found.taken)}, left=found.left)
+        source, read = _extend(self.source, tokens.source, sources)
+        target, written = _extend(self.target, tokens.target, targets)
+        added = {
+            f"source {token_unit(source)}": len(read.taken),
+            f"target {token_unit(target)}": len(written.taken),
+        }
+        return TokenizerPair(source, target), Growth(tokens=added, left=read.left + written.left)
 
     @classmethod
     def load(cls, folder: Path) -> TokenizerPair:
@@ -88,3 +108,9 @@ class TokenizerPair:
     def matches(self, other: TokenizerPair) -> bool:
         """Whether two models read and write the same ids."""
         return (self.source.items, self.target.items) == (other.source.items, other.target.items)
+
+
+def _extend(tokenizer: Tokenizer, config: TokenizerConfig, texts: Iterable[str]) -> tuple[Tokenizer, NewTokens]:
+    counts = Counter(token for text in texts for token in tokenizer.tokens(text))
+    new = new_tokens(tokenizer, config, counts, known=len(tokenizer.items))
+    return tokenizer.extend(new.taken), new

@@ -25,8 +25,11 @@ SPEC = TaskSpec(
       elman train tagger --train ner.conll --out models/ner --vectors glove.txt
     """,
     flags={
-        "--train": Flag("data.train", "CoNLL-U, or CoNLL columns.", "FILE", required=True),
+        "--train": Flag(
+            "data.train", "CoNLL-U, CoNLL columns, or JSONL, JSON or Parquet.", "FILE", required=True
+        ),
         **FILES,
+        "--words": Flag("data.words", "Name of the column of words, or of texts with spans.", "COLUMN"),
         "--column": Flag(
             "data.column",
             "Tag column: a name or number, or several (upos,xpos); default: upos, or the last.",

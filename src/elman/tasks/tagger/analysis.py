@@ -39,7 +39,7 @@ def analyse_sentences(tagset: Tagset, head: Head, ys: Tensor, mask: Tensor, n: i
     """The answers for sentences whose encoder gave ``ys`` (B, T, H), with the n best of each."""
     paths = head.n_best(ys, mask, n)
     best = paths.tags[:, 0]
-    sure = head.marginals(ys, mask).gather(2, best[..., None])[..., 0]
+    sure = head.marginals(ys, mask).gather(2, best[..., None])[..., 0].clamp(max=1)
     lengths = mask.sum(1).tolist()
     ids = [row[:length] for row, length in zip(best.tolist(), lengths, strict=True)]
     found = [tags_to_spans(tagset.decode(path)) if tagset.written else [] for path in ids]
@@ -52,7 +52,7 @@ def analyse_sentences(tagset: Tagset, head: Head, ys: Tensor, mask: Tensor, n: i
             sure[i, :length].tolist(),
             [(span, next(chances)) for span in found[i]],
             # Scores, not their exponents: those of a long sentence are all 0.
-            [(tagset.decode(p[:length]), math.exp(s)) for p, s in others if s > -math.inf],
+            [(tagset.decode(p[:length]), math.exp(min(s, 0.0))) for p, s in others if s > -math.inf],
         )
 
 

@@ -17,13 +17,14 @@ from elman.layers.rnn import RNN
 from elman.shapes import Float, Int, Tensor
 from elman.state import State
 from elman.tasks.tagger.heads import Mask, Outputs, TagIds, TagRows
+from elman.tasks.temperature import Calibration
 
 
 class AutoregressiveHead(nn.Module):
     """s_i = R(s_{i-1}, [y_i ; T t_{i-1}]),  p(t_i | w, t_{<i}) = softmax(V s_i).
 
     In training the tag before is the right one (teacher forcing). Answers are found by a beam; marginals are
-    those of its hypotheses, weighed by probability.
+    those of its hypotheses, weighed by probability: of a few sequences, which no temperature can calibrate.
     """
 
     def __init__(
@@ -34,6 +35,13 @@ class AutoregressiveHead(nn.Module):
         self.T = nn.Embedding(tags + 1, features)  # the last row stands before the first tag
         self.read = RNN(cell)
         self.emit = nn.Linear(cell.output_size, tags)
+        self.calibration = Calibration()
+
+    def grow_from(self, small: AutoregressiveHead) -> None:
+        """Further tags begin at random; what stands before the first tag is the last row again."""
+        if self.tags > small.tags:
+            nn.init.normal_(self.T.weight[small.tags : -1])
+            self.T.weight[-1] = small.T.weight[-1]
 
     def loss(self, ys: Outputs, tags: TagIds, mask: Mask) -> Float[Tensor, " B"]:
         logits = self.emit(self.states(ys, tags, mask))

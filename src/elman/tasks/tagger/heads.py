@@ -10,6 +10,7 @@ from torch.nn.functional import pad
 
 from elman.layers.crf import CRF, Constraints, Paths
 from elman.shapes import Bool, Float, Int, Tensor
+from elman.tasks.temperature import Calibration
 
 Outputs = Float[Tensor, "B T H"]  # y_{1:n} of an encoder
 TagIds = Int[Tensor, "B T"]
@@ -26,7 +27,9 @@ class TagRows(NamedTuple):
 
 @runtime_checkable
 class Head(Protocol):
-    """p(t_{1:n} | w_{1:n}) from y_{1:n}."""
+    """p(t_{1:n} | w_{1:n}) from y_{1:n}. A temperature changes probabilities, never the loss or the order."""
+
+    calibration: Calibration
 
     def loss(self, ys: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """-log p of the right tags of each sentence (B,)."""
@@ -50,9 +53,10 @@ class SoftmaxHead(nn.Module):
     def __init__(self, size: int, tags: int) -> None:
         super().__init__()
         self.emit = nn.Linear(size, tags)
+        self.calibration = Calibration()
 
-    def _log_probs(self, ys: Tensor) -> Tensor:
-        return torch.log_softmax(self.emit(ys).float(), -1)
+    def _log_probs(self, ys: Tensor, temperature: float = 1.0) -> Tensor:
+        return torch.log_softmax(self.emit(ys).float() / temperature, -1)
 
     def loss(self, ys: Outputs, tags: TagIds, mask: Mask) -> Float[Tensor, " B"]:
         right = self._log_probs(ys).gather(2, tags[..., None])[..., 0]
@@ -65,25 +69,35 @@ class SoftmaxHead(nn.Module):
     def n_best(self, ys: Outputs, mask: Mask, n: int) -> Paths:
         scores = self._log_probs(ys)
         free = CRF(scores.shape[2]).to(scores)  # no transition is liked or forbidden
-        return free.n_best(scores, mask, n)
+        paths = free.n_best(scores, mask, n)
+        if self.calibration.temperature == 1:
+            return paths
+        scaled = self._log_probs(ys, self.calibration.temperature)[:, None].expand(-1, n, -1, -1)
+        chosen = scaled.gather(3, paths.tags[..., None])[..., 0].masked_fill(~mask[:, None], 0).sum(2)
+        return Paths(paths.tags, chosen.masked_fill(paths.scores.isneginf(), -torch.inf))
 
     def marginals(self, ys: Outputs, mask: Mask) -> Float[Tensor, "B T Y"]:
-        return self._log_probs(ys).exp().masked_fill(~mask[..., None], 0)
+        return self._log_probs(ys, self.calibration.temperature).exp().masked_fill(~mask[..., None], 0)
 
     def pieces(self, ys: Outputs, mask: Mask, rows: TagRows) -> Float[Tensor, " N"]:
-        chosen = self._log_probs(ys)[rows.of].gather(2, rows.tags[..., None])[..., 0]
+        log_probs = self._log_probs(ys, self.calibration.temperature)[rows.of]
+        chosen = log_probs.gather(2, rows.tags[..., None])[..., 0]
         until = pad(chosen.double().cumsum(1), (1, 0))
         row, start, stop = rows.spans.unbind(1)
         return until[row, stop] - until[row, start]
 
 
 class CRFHead(nn.Module):
-    """p(t | w) ∝ exp Σ_i (V y_i)(t_i) + transitions(t_{i-1}, t_i); what a scheme forbids is never answered."""
+    """p(t | w) ∝ exp Σ_i (V y_i)(t_i) + transitions(t_{i-1}, t_i); what a scheme forbids is never answered.
+
+    The temperature divides the whole score, transitions included: so it stays a distribution of sequences.
+    """
 
     def __init__(self, size: int, tags: int, allowed: Constraints | None) -> None:
         super().__init__()
         self.emit = nn.Linear(size, tags)
         self.crf = CRF(tags, allowed)
+        self.calibration = Calibration()
 
     def loss(self, ys: Outputs, tags: TagIds, mask: Mask) -> Float[Tensor, " B"]:
         return -self.crf.log_likelihood(self.emit(ys), tags, mask)
@@ -92,12 +106,14 @@ class CRFHead(nn.Module):
         return self.crf.viterbi(self.emit(ys), mask).tags
 
     def n_best(self, ys: Outputs, mask: Mask, n: int) -> Paths:
-        scores = self.emit(ys)
+        scores, temperature = self.emit(ys), self.calibration.temperature
         paths = self.crf.n_best(scores, mask, n)
-        return Paths(paths.tags, paths.scores - self.crf.log_partition(scores, mask)[:, None])
+        log_z = self.crf.log_partition(scores, mask, temperature)
+        return Paths(paths.tags, paths.scores / temperature - log_z[:, None])
 
     def marginals(self, ys: Outputs, mask: Mask) -> Float[Tensor, "B T Y"]:
-        return self.crf.marginals(self.emit(ys), mask)
+        return self.crf.marginals(self.emit(ys), mask, self.calibration.temperature)
 
     def pieces(self, ys: Outputs, mask: Mask, rows: TagRows) -> Float[Tensor, " N"]:
-        return self.crf.pieces(self.emit(ys)[rows.of], rows.tags, mask[rows.of], rows.spans)
+        scores, temperature = self.emit(ys)[rows.of], self.calibration.temperature
+        return self.crf.pieces(scores, rows.tags, mask[rows.of], rows.spans, temperature)

@@ -35,8 +35,9 @@ class TaggerConfig(WordFeaturesConfig):
     characters: Literal["", "cnn", "lstm"] = "cnn"
     casing: bool = True
     affixes: int = 3
+    calibrate: bool = True  # choose a temperature on the validation data, not for autoregressive tags
 
-    changeable: ClassVar[frozenset[str]] = WordFeaturesConfig.changeable | {"loss", "beam"}
+    changeable: ClassVar[frozenset[str]] = WordFeaturesConfig.changeable | {"loss", "beam", "calibrate"}
 
     def __post_init__(self) -> None:
         super().__post_init__()

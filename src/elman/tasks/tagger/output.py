@@ -1,18 +1,20 @@
-"""What elman predict prints of a tagger: tags, pairs, or a file whose column is filled."""
+"""What elman predict prints of a tagger for files of words: tags, or the file with its column filled."""
 
 from __future__ import annotations
 
 from codecs import getincrementalencoder
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from elman.errors import ConfigError, DataError
+from elman.number_format import format_probability
 from elman.tasks.base import PredictOptions
 from elman.tasks.results import Answer
 from elman.tasks.tagger.analysis import Tagging
 from elman.text.conll import fill_tags, read_blocks, read_sentences
-from elman.text.conll_format import ColumnLayout
+from elman.text.conll_layout import ColumnLayout
 from elman.text.files import file_extension, read_lines
+from elman.text.spans import Span
 
 if TYPE_CHECKING:
     from elman.tasks.tagger.task import Tagger
@@ -26,60 +28,63 @@ def tag_file(task: Tagger, file: str, options: PredictOptions) -> Iterator[Answe
     if options.n_best > 1 and not options.as_json and len(task.tagsets) > 1:
         raise ConfigError("--top is for a tagger of one column; --json has the best of each")
     words: Iterable[Sequence[str]]
-    if format in ("lines", "raw"):
-        split = task.split_words if format == "raw" else str.split
-        words = (split(line) for _, line in read_lines(file, encoding=encoding))
+    lines = (line for _, line in read_lines(file, encoding=encoding))
+    if format == "raw":
+        for texts in options.chunks(lines):
+            yield from task.predict_rows([(text,) for text in texts], options)
+        return
+    if format == "lines":
+        words = map(str.split, lines)
     elif options.as_json or options.n_best > 1:
-        sentences = read_sentences(file, columns=(), format=format, encoding=encoding)
+        sentences = read_sentences(file, columns=(), format=options.format, encoding=encoding)
         words = (sentence.words for sentence in sentences)
     else:
-        yield from _fill(task, file, format, options)
+        yield from _fill(task, file, options)
         return
     for some in options.chunks(words):
-        yield from _tag(task, some, options, pairs=format == "raw")
+        yield from _tag(task, some, options)
 
 
-def _tag(
-    task: Tagger, sentences: list[Sequence[str]], options: PredictOptions, *, pairs: bool
-) -> Iterator[Answer]:
+def _tag(task: Tagger, sentences: list[Sequence[str]], options: PredictOptions) -> Iterator[Answer]:
+    """Tags apart by blanks, columns by tabs."""
     if not options.as_json and options.n_best == 1:
-        for words, columns in zip(sentences, task.tag_columns(sentences), strict=True):
-            yield Answer(_line(words, columns, pairs), {})
+        for columns in task.tag_columns(sentences):
+            yield Answer("\t".join(map(" ".join, columns)), {})
         return
     analyses = task.analyse(sentences, n_best=options.n_best)
     for words, taggings in zip(sentences, analyses, strict=True):
-        best = (f"{_line(words, [tags], pairs)} {chance:.4f}" for tags, chance in taggings[0].n_best)
-        named = zip(task.tagsets, taggings, strict=True)
-        found = {tagset.column: _record(words, tagging) for tagset, tagging in named}
-        record = found if len(found) > 1 else next(iter(found.values()))
-        yield Answer("\t".join(best), {"words": list(words), **record})
+        best = (f"{' '.join(tags)} {format_probability(chance)}" for tags, chance in taggings[0].n_best)
+        spans = [[_span_record(words, span, sure) for span, sure in one.spans] for one in taggings]
+        yield Answer("\t".join(best), {"words": list(words), **tagging_record(task, taggings, spans)})
 
 
-def _line(words: Sequence[str], columns: Sequence[Sequence[str]], pairs: bool) -> str:
-    """Tags apart by blanks, columns by tabs; as pairs, each word with its tags."""
-    if not pairs:
-        return "\t".join(" ".join(tags) for tags in columns)
-    return " ".join("/".join(parts) for parts in zip(words, *columns, strict=True))
+def _span_record(words: Sequence[str], span: Span, confidence: float) -> dict[str, Any]:
+    text = " ".join(words[span.start : span.end])
+    return {**span._asdict(), "text": text, "confidence": confidence}
 
 
-def _record(words: Sequence[str], tagging: Tagging) -> dict[str, Any]:
-    return {
-        "tags": tagging.tags,
-        "confidence": tagging.confidence,
-        "spans": [
-            {**span._asdict(), "text": " ".join(words[span.start : span.end]), "confidence": sure}
-            for span, sure in tagging.spans
-        ],
-        "n_best": [{"tags": tags, "probability": chance} for tags, chance in tagging.n_best],
+def tagging_record(
+    task: Tagger, taggings: Sequence[Tagging], spans: Sequence[Sequence[Mapping[str, Any]]]
+) -> dict[str, Any]:
+    """What JSON says of a sentence or text; of several columns, by their names."""
+    found = {
+        tagset.column: {
+            "tags": tagging.tags,
+            "confidence": tagging.confidence,
+            "spans": list(some),
+            "n_best": [{"tags": tags, "probability": chance} for tags, chance in tagging.n_best],
+        }
+        for tagset, tagging, some in zip(task.tagsets, taggings, spans, strict=True)
     }
+    return found if len(found) > 1 else next(iter(found.values()))
 
 
-def _fill(task: Tagger, file: str, format: str, options: PredictOptions) -> Iterator[Answer]:
+def _fill(task: Tagger, file: str, options: PredictOptions) -> Iterator[Answer]:
     """The file, block by block, with its column filled and all else as it was, in its encoding."""
     names = [tagset.column for tagset in task.tagsets]
     encode = None  # begun with the first block: some encodings start with a mark
     read = tuple(given.column for given in task.featurizer.inputs)
-    blocks = read_blocks(file, columns=read, format=format, encoding=options.encoding)
+    blocks = read_blocks(file, columns=read, format=options.format, encoding=options.encoding)
     for some in options.chunks(blocks):
         encode = encode or getincrementalencoder(options.encoding)().encode
         inputs = [block.tags for block in some] if read else None
@@ -103,7 +108,7 @@ def _places(names: Sequence[str], layout: ColumnLayout) -> tuple[str, ...]:
         return tuple(names)
     wide, places = layout.width, []
     for name in names:
-        there = name.isdigit() and 1 < int(name) <= layout.width
+        there = name.isdigit() and layout.word + 1 < int(name) <= layout.width
         wide += not there
         places.append(name if there else str(wide))
     return tuple(places)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
 from elman.metrics import LabelScore, accuracy, label_scores, span_scores
 from elman.tasks.results import Report, label_table
 from elman.tasks.tagger.data import TaggerDataset
+from elman.tasks.tagger.tag_calibration import TagJudgement
 from elman.tasks.tagger.tagset import Tagset
 from elman.tasks.word_features import WordFeaturizer
 from elman.text.spans import tags_to_spans
@@ -66,6 +67,16 @@ def report_tags(
         found[tagset.column] = {name: asdict(score) for name, score in each.items()}
     labels = found if len(found) > 1 else next(iter(found.values()))
     return Report(score_tags(featurizer, tagsets, data, guesses), {"labels": labels}, tables)
+
+
+def add_quality(scores: Mapping[str, float], judged: Iterable[tuple[Tagset, TagJudgement]]) -> dict[str, float]:
+    """The scores with NLL and ECE of each column, before how much there is."""
+    found: dict[str, float] = {}
+    for i, (tagset, judgement) in enumerate(judged):
+        prefix = "" if i == 0 else f"{tagset.column}_"
+        found |= {prefix + name: value for name, value in judgement.scores.items()}
+    counts = {name: scores[name] for name in ("tokens", "sentences")}
+    return {name: value for name, value in scores.items() if name not in counts} | found | counts
 
 
 def _score_labels(

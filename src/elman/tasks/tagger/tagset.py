@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,13 +62,25 @@ class Tagset:
 
     def encode(self, tags: Sequence[str], where: str = "") -> npt.NDArray[np.int64]:
         """The ids of a file's tags; ``where`` (file:line) begins the message if they mark no spans."""
+        self._require_spans(tags, where)
+        return np.array([self._index.get(tag, UNKNOWN) for tag in self.convert(tags)], np.int64)
+
+    def _require_spans(self, tags: Sequence[str], where: str) -> None:
         strange = next((tag for tag in tags if self.trained and not is_tag(tag)), None)
         if strange is not None:
             raise DataError(
                 f"{where}{': ' * bool(where)}the tag {quote(strange)} of column {self.column} marks no span; "
                 "the tagger was trained on spans, expected O or a tag like B-PER"
             )
-        return np.array([self._index.get(tag, UNKNOWN) for tag in self.convert(tags)], np.int64)
+
+    def count(self, tags: Sequence[str], where: str = "") -> Counter[str]:
+        """How often a file has each tag, as it is trained."""
+        self._require_spans(tags, where)
+        return Counter(self.convert(tags))
+
+    def extend(self, labels: Iterable[str]) -> Tagset:
+        """The same with further tags, whose ids follow."""
+        return replace(self, labels=self.labels.extend(labels))
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Tags as the files have them."""

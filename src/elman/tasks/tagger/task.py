@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -16,19 +17,33 @@ from elman.shapes import Tensor
 from elman.state import eval_mode
 from elman.tasks.base import Progress, Task, TaskDefaults
 from elman.tasks.config import TokenizerConfig
-from elman.tasks.results import CardInfo, Report
+from elman.tasks.judgement import Judgement
+from elman.tasks.results import CardInfo, Confidences, Report
 from elman.tasks.tagger import SPEC
 from elman.tasks.tagger.analysis import Tagging, analyse_sentences, best_tags
 from elman.tasks.tagger.data import TaggerDataConfig, TaggerDataset, TaggerExample, read_examples
 from elman.tasks.tagger.explain import trace
 from elman.tasks.tagger.heads import Head
+from elman.tasks.tagger.judged_tags import judge_tags
 from elman.tasks.tagger.network import TaggerConfig, TaggerNetwork, output_of
 from elman.tasks.tagger.output import tag_file
-from elman.tasks.tagger.scoring import Tags, report_tags, score_tags
+from elman.tasks.tagger.raw_text import TextSpan
+from elman.tasks.tagger.scoring import Tags, add_quality, report_tags, score_tags
 from elman.tasks.tagger.sequence import TaggerSequenceModel
+from elman.tasks.tagger.tag_calibration import (
+    calibrate_heads,
+    judge_columns,
+    judge_sentences,
+    load_calibrations,
+    save_calibrations,
+)
+from elman.tasks.tagger.tagger_growth import grow_tagger, require_columns
 from elman.tasks.tagger.tagset import UNKNOWN, Tagset
+from elman.tasks.tagger.text_output import find_spans, name_cells, tag_texts
+from elman.tasks.temperature import Calibration, mean_temperature
 from elman.tasks.word_batch import WordForms, WordRow, collate
 from elman.tasks.word_features import InputColumn, WordFeaturizer
+from elman.text.arguments import check_sentences
 from elman.text.batching import length_sorted_chunks, pad
 from elman.text.json_io import read_json, write_json
 from elman.text.pre_tokenizer import PreTokenizer
@@ -43,6 +58,7 @@ __all__ = [
     "TaggerExample",
     "TaggerNetwork",
     "Tagging",
+    "TextSpan",
     "read_examples",
 ]
 
@@ -62,6 +78,10 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
     predict_options = frozenset({"n_best", "format"})
     read = staticmethod(read_examples)
     predict_file = tag_file
+    predict_rows = tag_texts
+    answer_columns = name_cells
+    spans = find_spans
+    grow = grow_tagger
     trace = trace
 
     config: TaggerConfig
@@ -99,7 +119,9 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
 
     @classmethod
     def from_folder(cls, config: TaggerConfig, folder: Path, weights: Mapping[str, Tensor]) -> Tagger:
-        return cls(config, WordFeaturizer.load(config, folder, weights), _tagsets(folder))
+        task = cls(config, WordFeaturizer.load(config, folder, weights), _tagsets(folder))
+        load_calibrations(task.heads, folder)
+        return task
 
     def reuse_vocab(self, folder: Path) -> None:
         """Take the vocabulary that was stored, if it and the tags are of the same data."""
@@ -110,6 +132,11 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
     def save_vocab(self, folder: Path) -> None:
         self.featurizer.save(folder)
         write_json(folder / "labels.json", [tagset.to_json() for tagset in self.tagsets])
+        save_calibrations(self.heads, folder)
+
+    @classmethod
+    def content(cls, example: TaggerExample) -> str:
+        return " ".join(example.words)
 
     def encode(self, examples: Iterable[TaggerExample]) -> TaggerDataset:
         sentences = list(examples)
@@ -117,8 +144,7 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
         rows, forms = self.featurizer.sentences((e.words for e in sentences), inputs)
         tags = []
         for e in sentences:
-            if len(e.tags) != len(self.tagsets):
-                raise DataError(f"{e.where}: {len(e.tags)} columns of tags, the tagger has {len(self.tagsets)}")
+            require_columns(e, len(self.tagsets))
             each = zip(self.tagsets, e.tags, strict=True)
             tags.append(np.stack([tagset.encode(column, e.where) for tagset, column in each]))
         return TaggerDataset(rows, forms, tags, sentences)
@@ -144,9 +170,31 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
         lengths = words.mask.sum(1).clamp(min=1)
         return (total / lengths if self.config.loss == "mean" else total).mean()
 
-    def evaluate_dataset(self, data: TaggerDataset) -> dict[str, float]:
+    def validate(self, data: TaggerDataset) -> dict[str, float]:
         """Accuracy in percent, of unseen words too; precision, recall and F1 where tags mark spans."""
         return score_tags(self.featurizer, self.tagsets, data, self.predictions(data))
+
+    def evaluate_dataset(self, data: TaggerDataset) -> dict[str, float]:
+        """The same, and how good the probabilities of the tags are: NLL in nats a word, ECE in percent."""
+        return dict(self.report(data, lambda *_: None).scores)
+
+    def calibrate(self, dataset: TaggerDataset) -> dict[str, float]:
+        """Choose the temperature of each column; the scores that the sentences have with it."""
+        for head in self.heads:
+            head.calibration = Calibration()
+        if not len(dataset):
+            return {}
+        if self.config.calibrate:
+            calibrate_heads(self, dataset)
+        return self.evaluate_dataset(dataset)
+
+    def average_decision(self, others: Sequence[Any]) -> None:
+        for i, head in enumerate(self.heads):
+            head.calibration = mean_temperature([task.heads[i].calibration for task in (self, *others)])
+
+    def confidences(self, dataset: TaggerDataset) -> Confidences:
+        """How sure each tag of the first column is, and which are right."""
+        return judge_columns(dataset, self._answer(dataset.rows, dataset.forms, judge_sentences))[0].confidences
 
     def predictions(self, data: TaggerDataset) -> Tags:
         """For each column and each sentence, the likeliest tags."""
@@ -155,22 +203,30 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
 
     def tag(self, sentences: Iterable[Sequence[str] | str]) -> list[list[str]]:
         """A tag for each word, of the first column; a text is cut into words."""
-        return [tags[0] for tags in self.tag_columns(map(self.split_words, sentences))]
+        words = map(self.split_words, check_sentences(sentences, "tag"))
+        return [tags[0] for tags in self.tag_columns(words)]
 
     def split_words(self, sentence: Sequence[str] | str) -> Sequence[str]:
         """The words of a sentence."""
         return self.featurizer.tokenizer.split(sentence) if isinstance(sentence, str) else sentence
 
     def tag_columns(
-        self, sentences: Iterable[Sequence[str]], inputs: Iterable[Sequence[Sequence[str]]] | None = None
+        self, sentences: Iterable[Sequence[str] | str], inputs: Iterable[Sequence[Sequence[str]]] | None = None
     ) -> list[list[list[str]]]:
         """For each sentence and each column, a tag for each word; ``inputs`` is what else is read."""
-        return self._answer(*self.featurizer.sentences(sentences, inputs), best_tags)
+        words = map(self.split_words, check_sentences(sentences, "tag_columns"))
+        return self._answer(*self.featurizer.sentences(words, inputs), best_tags)
 
     def analyse(self, sentences: Sequence[Sequence[str] | str], *, n_best: int = 1) -> list[list[Tagging]]:
         """For each sentence and each column: tags and spans, how sure they are, and the next best."""
-        words = map(self.split_words, sentences)
-        return self._answer(*self.featurizer.sentences(words), partial(analyse_sentences, n=n_best))
+        words = map(self.split_words, check_sentences(sentences, "analyse"))
+        return self.analyse_rows(*self.featurizer.sentences(words), n_best=n_best)
+
+    def analyse_rows(
+        self, rows: Sequence[WordRow], forms: WordForms, *, n_best: int = 1
+    ) -> list[list[Tagging]]:
+        """The same for sentences that are numbers already."""
+        return self._answer(rows, forms, partial(analyse_sentences, n=n_best))
 
     @torch.no_grad()
     def _answer(
@@ -197,7 +253,18 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
         return words, self.net(words)
 
     def report(self, dataset: TaggerDataset, progress: Progress, **options: Any) -> Report:
-        return report_tags(self.featurizer, self.tagsets, dataset, self.predictions(dataset))
+        return self._report(dataset)[0]
+
+    def judge(self, dataset: TaggerDataset, progress: Progress, **options: Any) -> Judgement:
+        return judge_tags(self, dataset, *self._report(dataset))
+
+    def _report(self, dataset: TaggerDataset) -> tuple[Report, Tags]:
+        """The scores, and the tags that were guessed."""
+        found = self._answer(dataset.rows, dataset.forms, judge_sentences)
+        guesses = [[one[i].tags for one in found] for i in range(len(self.tagsets))]
+        report = report_tags(self.featurizer, self.tagsets, dataset, guesses)
+        judged = zip(self.tagsets, judge_columns(dataset, found), strict=True)
+        return replace(report, scores=add_quality(report.scores, judged)), guesses
 
     def sequence_model(self) -> TaggerSequenceModel:
         return TaggerSequenceModel(self)
@@ -210,6 +277,8 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
             + f"output {output_of(m, t)}"
             for t in self.tagsets
         ]
+        for tagset, head in zip(self.tagsets, self.heads, strict=True):
+            facts += head.calibration.facts(f" of {tagset.column}")
         facts.append(f"network: {m.layers} × {m.cell}, {m.hidden} units")
         if self.featurizer.coverage:
             facts.append(f"pretrained vectors cover {self.featurizer.coverage}")
