@@ -14,26 +14,26 @@ class ForgivingStream:
     """A stream of messages: where they cannot be written, they are lost, and the work goes on."""
 
     def __init__(self, stream: Any) -> None:
-        self._stream = stream
+        self.stream = stream
 
     def write(self, text: str) -> int:
         try:
-            self._stream.write(text)
+            self.stream.write(text)
         except (OSError, ValueError):  # full, closed, or a reader that has left
-            self._stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
+            self.stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
         return len(text)
 
     def flush(self) -> None:
         try:
-            self._stream.flush()
+            self.stream.flush()
         except (OSError, ValueError):
-            self._stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+            self.stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
     def isatty(self) -> bool:
-        return bool(self._stream.isatty())
+        return bool(self.stream.isatty())
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+        return getattr(self.stream, name)
 
 
 @contextmanager
@@ -48,8 +48,10 @@ def robust_streams() -> Iterator[None]:
     for stream in (sys.stdout, before):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    sys.stderr = cast(TextIO, ForgivingStream(before))
+    forgiving = ForgivingStream(before)
+    sys.stderr = cast(TextIO, forgiving)
     try:
         yield
     finally:
-        sys.stderr = before
+        forgiving.flush()  # or Python would do so at its end, and fail
+        sys.stderr = forgiving.stream
