@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from elman.decoding import Greedy
 from elman.errors import ConfigError
-from elman.generation import Cache, Predictor, with_cache
+from elman.generation import Cache, LMPredictor, with_cache
 from elman.state import from_bytes, to_bytes
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model.task import LanguageModel, LanguageModelConfig, LanguageModelDataset
@@ -87,7 +87,7 @@ def test_rows_that_end_early_remember_only_their_own() -> None:
     _, expected = net.step(short, token)
     _, found = net.step(state, token.expand(2))
     torch.testing.assert_close(found[1:], expected)
-    assert isinstance(with_cache(lm, Cache()), Predictor)
+    assert isinstance(with_cache(lm, Cache()), LMPredictor)
 
 
 def test_rows_do_not_see_each_other() -> None:

@@ -8,10 +8,10 @@ import click
 
 if TYPE_CHECKING:
     from elman.decoding import Beam, BeamEvent
-    from elman.generation import Generation, GenerationConfig, Predictor
+    from elman.generation import Generation, GenerationConfig, LMPredictor
 
 
-def print_beam_trace(model: Predictor, prompt: str, beam: Beam, rules: GenerationConfig) -> list[Generation]:
+def print_beam_trace(model: LMPredictor, prompt: str, beam: Beam, rules: GenerationConfig) -> list[Generation]:
     """The texts that a beam search finds, each step of it on stderr."""
     from elman.generation import trace_beam
 

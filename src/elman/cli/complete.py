@@ -17,7 +17,7 @@ from elman.errors import ConfigError
 from elman.number_format import format_probability
 
 if TYPE_CHECKING:
-    from elman.generation import Completion, Predictor
+    from elman.generation import Completion, LMPredictor
 
 
 @click.command(short_help="Complete a word or say the next one; on a terminal as you type.")
@@ -71,7 +71,7 @@ class Completer:
 
     longest = 0  # tokens of a text
 
-    def __init__(self, model: Predictor, k: int, ways: dict[str, Any]) -> None:
+    def __init__(self, model: LMPredictor, k: int, ways: dict[str, Any]) -> None:
         self.model, self.k, self.ways = model, k, ways
 
     def find(self, text: str) -> list[Completion]:
@@ -92,7 +92,7 @@ class RunningCompleter:
 
     longest = 0  # tokens of all lines
 
-    def __init__(self, model: Predictor, k: int, ways: dict[str, Any]) -> None:
+    def __init__(self, model: LMPredictor, k: int, ways: dict[str, Any]) -> None:
         from elman.generation import AdaptedLM
 
         self.following, self.k = AdaptedLM(model, **ways), k

@@ -18,7 +18,7 @@ from elman.cli.terminal import device_option, option
 from elman.errors import ConfigError
 
 if TYPE_CHECKING:
-    from elman.generation import DecodingStrategy, Generation, Predictor
+    from elman.generation import DecodingStrategy, Generation, LMPredictor
 
 _OF_SAMPLING = ("temperature", "top_k", "top_p", "min_p", "seed")
 _OF_BEAM = {"beam_factor": "factor", "length_penalty": "length_penalty"}
@@ -110,7 +110,7 @@ def _end_line(text: str) -> str:
     return text if text.endswith("\n") else f"{text}\n"
 
 
-def _adapt(model: Predictor, prompt: str, room: int, ways: dict[str, Any]) -> Predictor:
+def _adapt(model: LMPredictor, prompt: str, room: int, ways: dict[str, Any]) -> LMPredictor:
     from elman.generation import adapt
     from elman.generation.cursor import encode_prompt
 

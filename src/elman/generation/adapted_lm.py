@@ -14,7 +14,7 @@ from typing import Any
 from elman.generation.cache import Cache, CachedNetwork, with_cache
 from elman.generation.cursor import advance, encode_prompt, start_cursor
 from elman.generation.dynamic_eval import Adaptation, DynamicEval
-from elman.generation.predictor import LMNetwork, NetworkWrapper, Predictor, WrappedLM
+from elman.generation.predictor import LMNetwork, LMPredictor, NetworkWrapper, WrappedLM
 from elman.state import repeat
 
 
@@ -27,8 +27,8 @@ class AdaptationConfig:
 
 
 def adapt(
-    lm: Predictor, text: str, room: int, *, cache: Cache | None = None, dynamic: DynamicEval | None = None
-) -> Predictor:
+    lm: LMPredictor, text: str, room: int, *, cache: Cache | None = None, dynamic: DynamicEval | None = None
+) -> LMPredictor:
     """The model for a text to be continued by up to ``room`` tokens, its weights as the text leaves them."""
     if not cache and not dynamic:
         return lm
@@ -42,10 +42,10 @@ def adapt(
 
 
 class AdaptedLM:
-    """A `Predictor` whose texts come after the lines that it has read, and which adapted to them."""
+    """A `LMPredictor` whose texts come after the lines that it has read, and which adapted to them."""
 
     def __init__(
-        self, lm: Predictor, *, cache: Cache | None = None, dynamic: DynamicEval | None = None
+        self, lm: LMPredictor, *, cache: Cache | None = None, dynamic: DynamicEval | None = None
     ) -> None:
         self.tokenizer, self.end = lm.tokenizer, lm.end
         self.adaptation = Adaptation(lm.net, dynamic) if dynamic else None

@@ -16,7 +16,7 @@ import torch
 
 from elman.errors import check_option
 from elman.generation.cursor import start_cursor
-from elman.generation.predictor import LMNetwork, NetworkWrapper, Predictor, WrappedLM
+from elman.generation.predictor import LMNetwork, LMPredictor, NetworkWrapper, WrappedLM
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import State, eval_mode
 
@@ -97,7 +97,7 @@ def _append(memory: Any, hs: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
     return torch.cat((memory.keys, hs), 1), torch.cat((memory.tokens, tokens), 1)
 
 
-def with_cache(lm: Predictor, cache: Cache) -> Predictor:
+def with_cache(lm: LMPredictor, cache: Cache) -> LMPredictor:
     """The model with a cache; the memory is part of the state, which is as large as the cache."""
     start = start_cursor(lm)
     with torch.no_grad(), eval_mode(lm.net) as net:

@@ -9,7 +9,7 @@ import torch
 
 from elman.generation.incremental import Pending, encode_chunk, flush
 from elman.generation.partial_prefix import PartialPrefix, partial_prefix
-from elman.generation.predictor import Predictor
+from elman.generation.predictor import LMPredictor
 from elman.shapes import Float, Int, Tensor
 from elman.state import eval_mode, leaves
 from elman.text.vocab import BOS, EOS, PAD, UNK
@@ -22,14 +22,14 @@ class Cursor(NamedTuple):
     token: Int[Tensor, " B"]
 
 
-def start_cursor(lm: Predictor) -> Cursor:
+def start_cursor(lm: LMPredictor) -> Cursor:
     """Before the first token of a text; one row."""
     state = lm.net.begin(1)
     _, some = next(leaves(state))
     return Cursor(state, torch.tensor([lm.end], device=some.device))
 
 
-def advance(lm: Predictor, cursor: Cursor, ids: Sequence[int]) -> Cursor:
+def advance(lm: LMPredictor, cursor: Cursor, ids: Sequence[int]) -> Cursor:
     """The cursor after these ids; one row."""
     if not ids:
         return cursor
@@ -39,25 +39,25 @@ def advance(lm: Predictor, cursor: Cursor, ids: Sequence[int]) -> Cursor:
     return Cursor(state, read[:, -1])
 
 
-def next_log_probs(lm: Predictor, cursor: Cursor) -> tuple[Any, Float[Tensor, "B V"]]:
+def next_log_probs(lm: LMPredictor, cursor: Cursor) -> tuple[Any, Float[Tensor, "B V"]]:
     """The state after the token of the cursor, and log p of what follows it, as far as it can be written."""
     with torch.no_grad(), eval_mode(lm.net) as net:
         state, logits = net.step(*cursor)
         return state, writable_log_probs(lm, logits)
 
 
-def writable_log_probs(lm: Predictor, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
+def writable_log_probs(lm: LMPredictor, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
     """Log-probabilities among what can be written: without special tokens they sum to one."""
     barred = torch.tensor(special_ids(lm), device=logits.device)
     return logits.index_fill(1, barred, float("-inf")).log_softmax(-1)
 
 
-def special_ids(lm: Predictor) -> list[int]:
+def special_ids(lm: LMPredictor) -> list[int]:
     """The ids that stand for no text: nothing written or completed has them."""
     return [i for i in (PAD, UNK, BOS, EOS) if i != lm.end]
 
 
-def encode_lines(lm: Predictor, text: str) -> list[int]:
+def encode_lines(lm: LMPredictor, text: str) -> list[int]:
     """The ids of a text as they stand in a corpus: after each line its end, after the last one too."""
     return [i for line in text.split("\n") for i in (*lm.tokenizer.encode(line), lm.end)]
 
@@ -71,14 +71,14 @@ class Prompt(NamedTuple):
     partial_prefix: PartialPrefix
 
 
-def read_prompt(lm: Predictor, text: str) -> Prompt:
+def read_prompt(lm: LMPredictor, text: str) -> Prompt:
     """Read a text, but for its end where that may be part of a longer token."""
     ids, pending = encode_prompt(lm, text)
     cursor = advance(lm, start_cursor(lm), ids)
     return Prompt(text, cursor, pending, partial_prefix(lm.tokenizer, pending))
 
 
-def prepare_prompt(lm: Predictor, text: str) -> Prompt:
+def prepare_prompt(lm: LMPredictor, text: str) -> Prompt:
     """A prompt that can be continued: a word that no known one begins with is read as it stands."""
     prompt = read_prompt(lm, text)
     if prompt.partial_prefix.next_ids(()) != []:
@@ -87,7 +87,7 @@ def prepare_prompt(lm: Predictor, text: str) -> Prompt:
     return Prompt(text, cursor, Pending(), partial_prefix(lm.tokenizer, Pending()))
 
 
-def encode_prompt(lm: Predictor, text: str) -> tuple[list[int], Pending]:
+def encode_prompt(lm: LMPredictor, text: str) -> tuple[list[int], Pending]:
     """The ids of a text that are certain, and its end that may be part of a longer token."""
     *lines, last = text.split("\n")
     before = encode_lines(lm, "\n".join(lines)) if lines else []
@@ -95,7 +95,7 @@ def encode_prompt(lm: Predictor, text: str) -> tuple[list[int], Pending]:
     return [*before, *ids], pending
 
 
-def decode_continuation(lm: Predictor, prompt: Prompt, ids: Sequence[int]) -> str:
+def decode_continuation(lm: LMPredictor, prompt: Prompt, ids: Sequence[int]) -> str:
     """What the ids add to the text of a prompt; nothing after their end."""
     ids, skipped = _split_lines(lm, ids)[0], {*special_ids(lm)} - {UNK}
     rest = prompt.partial_prefix.rest([i for i in ids if i not in skipped])
@@ -103,14 +103,14 @@ def decode_continuation(lm: Predictor, prompt: Prompt, ids: Sequence[int]) -> st
     return f" {rest}" if apart and rest and prompt.text[-1:].strip() else rest
 
 
-def decode_passage(lm: Predictor, prompt: Prompt, ids: Sequence[int]) -> str:
+def decode_passage(lm: LMPredictor, prompt: Prompt, ids: Sequence[int]) -> str:
     """What the ids add to the text of a prompt over all lines: each end among them begins another."""
     first, *others = _split_lines(lm, ids)
     fresh = partial_prefix(lm.tokenizer, Pending())
     return "\n".join([decode_continuation(lm, prompt, first), *map(fresh.rest, others)])
 
 
-def _split_lines(lm: Predictor, ids: Sequence[int]) -> list[list[int]]:
+def _split_lines(lm: LMPredictor, ids: Sequence[int]) -> list[list[int]]:
     lines, end = [list[int]()], lm.end
     for i in ids:
         if i == end:

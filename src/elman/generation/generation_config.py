@@ -12,7 +12,7 @@ from elman.decoding.constraints import BannedTokens, MinLength, NoRepeatNgram
 from elman.decoding.stopping import AnyOf, AtStrings, AtTokens, within
 from elman.errors import ConfigError, check_option
 from elman.generation.cursor import Prompt, decode_continuation, decode_passage, special_ids
-from elman.generation.predictor import Predictor
+from elman.generation.predictor import LMPredictor
 from elman.generation.text_constraints import CompletesPrefix, ban_texts
 
 
@@ -74,11 +74,11 @@ class GenerationConfig:
         """The most tokens."""
         return self.max_tokens or (1000 if self.passage else 100)
 
-    def decode(self, lm: Predictor, prompt: Prompt, ids: Sequence[int]) -> str:
+    def decode(self, lm: LMPredictor, prompt: Prompt, ids: Sequence[int]) -> str:
         """What ids add to the text of a prompt, up to the end of its line or over all lines."""
         return (decode_passage if self.passage else decode_continuation)(lm, prompt, ids)
 
-    def stopping(self, lm: Predictor, prompt: Prompt) -> Stop:
+    def stopping(self, lm: LMPredictor, prompt: Prompt) -> Stop:
         """Where a text is over; the clock of ``max_seconds`` runs from now."""
         stops: list[Stop] = [AtTokens(() if self.passage else (lm.end,))]
         if self.stop:
@@ -87,7 +87,7 @@ class GenerationConfig:
             stops.append(within(self.max_seconds))
         return AnyOf(tuple(stops)) if len(stops) > 1 else stops[0]
 
-    def constraints(self, lm: Predictor, prompt: Prompt) -> list[Constraint]:
+    def constraints(self, lm: LMPredictor, prompt: Prompt) -> list[Constraint]:
         """What may come next, the prompt's unfinished word first of all."""
         rules: list[Constraint] = [BannedTokens(tuple((i,) for i in special_ids(lm)))]
         if prompt.partial_prefix.next_ids(()) is not None:

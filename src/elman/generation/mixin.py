@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from elman.generation.cache import Cache, with_cache
-from elman.generation.predictor import Predictor
+from elman.generation.predictor import LMPredictor
 from elman.generation.scoring import score, scores
 from elman.generation.text_generation import generate, generate_iter
 from elman.generation.text_stream import TextStream
@@ -11,7 +11,7 @@ from elman.generation.word_completion import complete
 
 
 class GenerationMixin:
-    """Scoring, writing, completing and streaming, for any class that is a `Predictor`.
+    """Scoring, writing, completing and streaming, for any class that is a `LMPredictor`.
 
     With a ``cache`` recent words are likelier; with ``dynamic`` the weights follow what is scored, or the
     prompt that is continued, and are as before in the next call.
@@ -23,6 +23,6 @@ class GenerationMixin:
     generate_iter = generate_iter
     complete = complete
 
-    def stream(self: Predictor, *, cache: Cache | None = None) -> TextStream:
+    def stream(self: LMPredictor, *, cache: Cache | None = None) -> TextStream:
         """A text that is read as it comes."""
         return TextStream(with_cache(self, cache) if cache else self)

@@ -49,7 +49,7 @@ class LMNetwork(Protocol):
 
 
 @runtime_checkable
-class Predictor(Protocol):
+class LMPredictor(Protocol):
     """A language model: text to ids and back around a network."""
 
     @property

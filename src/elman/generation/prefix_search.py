@@ -14,7 +14,7 @@ import torch
 from elman.generation.cursor import Cursor, next_log_probs
 from elman.generation.incremental import Pending, flush
 from elman.generation.partial_prefix import PartialPrefix, PartialWord, partial_prefix
-from elman.generation.predictor import Predictor
+from elman.generation.predictor import LMPredictor
 from elman.generation.token_bytes import display_token
 from elman.shapes import Tensor
 from elman.state import map_state, pick
@@ -53,7 +53,7 @@ class PrefixMatches:
         return Cursor(map_state(lambda *tensors: torch.cat(tensors), *rows), token)
 
 
-def match_prefix(lm: Predictor, start: Cursor, prefix: PartialPrefix, width: int) -> PrefixMatches:
+def match_prefix(lm: LMPredictor, start: Cursor, prefix: PartialPrefix, width: int) -> PrefixMatches:
     """Step by step the ``width`` likeliest unfinished ways; all of them where they are fewer."""
     if prefix.next_ids(()) is None:
         return PrefixMatches([PrefixMatch((), 0.0, 0)], [], start)
@@ -95,7 +95,7 @@ class Continuation(NamedTuple):
     ids: list[int]
 
 
-def next_tokens(lm: Predictor, cursor: Cursor, pending: Pending) -> list[Continuation]:
+def next_tokens(lm: LMPredictor, cursor: Cursor, pending: Pending) -> list[Continuation]:
     """All of them with their probabilities; a word that no known one begins with is taken as it stands."""
     before = partial_prefix(lm.tokenizer, pending)
     matches = match_prefix(lm, cursor, before, _WIDTH)
@@ -111,7 +111,7 @@ def next_tokens(lm: Predictor, cursor: Cursor, pending: Pending) -> list[Continu
     return [Continuation(text, mass / total, list(way.ids)) for text, mass, way in rows]
 
 
-def _extend_exact(lm: Predictor, matches: PrefixMatches, exact: list[PrefixMatch]) -> list[PrefixMatch]:
+def _extend_exact(lm: LMPredictor, matches: PrefixMatches, exact: list[PrefixMatch]) -> list[PrefixMatch]:
     """Where tokens end just where the typed text does, each with one token more."""
     if not exact:
         return []

@@ -13,7 +13,7 @@ import torch
 from elman.generation.cache import Cache
 from elman.generation.cursor import encode_lines, start_cursor
 from elman.generation.dynamic_eval import Adaptation, DynamicEval
-from elman.generation.predictor import LMNetwork, Predictor
+from elman.generation.predictor import LMNetwork, LMPredictor
 from elman.generation.token_bytes import display_tokens
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import eval_mode
@@ -46,14 +46,14 @@ class TextScore:
 
 
 def score(
-    lm: Predictor, text: str, *, cache: Cache | None = None, dynamic: DynamicEval | None = None
+    lm: LMPredictor, text: str, *, cache: Cache | None = None, dynamic: DynamicEval | None = None
 ) -> TextScore:
     """log p(w_1 … w_n end) = Σ log p(w_i | w_{<i}); each line ends as the lines of the training text did."""
     return scores(lm, [check_text(text, "score", many="scores")], cache=cache, dynamic=dynamic)[0]
 
 
 def scores(
-    lm: Predictor, texts: Sequence[str], *, cache: Cache | None = None, dynamic: DynamicEval | None = None
+    lm: LMPredictor, texts: Sequence[str], *, cache: Cache | None = None, dynamic: DynamicEval | None = None
 ) -> list[TextScore]:
     """Score texts; each is read from the beginning, whatever stands beside it.
 
@@ -70,7 +70,7 @@ def scores(
 
 
 def score_running(
-    lm: Predictor, texts: Iterable[str], *, cache: Cache | None = None, dynamic: DynamicEval | None = None
+    lm: LMPredictor, texts: Iterable[str], *, cache: Cache | None = None, dynamic: DynamicEval | None = None
 ) -> Iterator[TextScore]:
     """Score texts that follow on each other, as the lines of a corpus do: each after those before it.
 
@@ -124,7 +124,7 @@ class StreamingNLL:
         return nll
 
 
-def _read_nll(lm: Predictor, costs: StreamingNLL, ids: Iterator[int], size: int) -> Iterator[float]:
+def _read_nll(lm: LMPredictor, costs: StreamingNLL, ids: Iterator[int], size: int) -> Iterator[float]:
     """-log p of each id; ``size`` of them are read at once."""
     token = start_cursor(lm).token
     while some := list(islice(ids, size)):
@@ -136,7 +136,7 @@ def _read_nll(lm: Predictor, costs: StreamingNLL, ids: Iterator[int], size: int)
         yield from found
 
 
-def _log_probs(lm: Predictor, rows: Sequence[list[int]]) -> list[list[float]]:
+def _log_probs(lm: LMPredictor, rows: Sequence[list[int]]) -> list[list[float]]:
     with torch.no_grad(), eval_mode(lm.net) as net:
         first = start_cursor(lm).token
         targets, mask = (part.to(first.device) for part in pad(rows))

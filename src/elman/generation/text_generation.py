@@ -16,7 +16,7 @@ from elman.generation.cache import Cache
 from elman.generation.cursor import Prompt, hold_back, prepare_prompt, truncate_at_stop
 from elman.generation.dynamic_eval import DynamicEval
 from elman.generation.generation_config import DecodingStrategy, GenerationConfig, Sampling
-from elman.generation.predictor import Predictor
+from elman.generation.predictor import LMPredictor
 from elman.state import eval_mode, repeat
 from elman.text.arguments import check_text
 
@@ -43,7 +43,7 @@ class Generation:
 
 
 def generate(
-    lm: Predictor,
+    lm: LMPredictor,
     prompt: str = "",
     strategy: DecodingStrategy | None = None,
     *,
@@ -79,7 +79,7 @@ def generate(
 
 
 def generate_iter(
-    lm: Predictor,
+    lm: LMPredictor,
     prompt: str = "",
     strategy: Sampling | Greedy | None = None,
     *,
@@ -107,7 +107,7 @@ def generate_iter(
 
 
 def trace_beam(
-    lm: Predictor, prompt: str, beam: Beam, *, config: GenerationConfig | None = None
+    lm: LMPredictor, prompt: str, beam: Beam, *, config: GenerationConfig | None = None
 ) -> Generator[tuple[BeamEvent, list[str]], None, list[Generation]]:
     """A beam search step by step, with the text of each hypothesis; it returns what `generate` does."""
     config, read = config or GenerationConfig(), prepare_prompt(lm, prompt)
@@ -121,7 +121,7 @@ def trace_beam(
         yield event, [prompt + config.decode(lm, read, one.tokens) for one in event.kept]
 
 
-def _iterate_in_eval_mode(lm: Predictor, items: Iterator[T]) -> Iterator[T]:
+def _iterate_in_eval_mode(lm: LMPredictor, items: Iterator[T]) -> Iterator[T]:
     """The same items, each computed without dropout and gradients; between them everything is as it was."""
     while True:
         with torch.no_grad(), eval_mode(lm.net):
@@ -141,7 +141,7 @@ def _policy(strategy: Sampling | Greedy) -> Policy:
     return strategy.policy() if isinstance(strategy, Sampling) else strategy
 
 
-def _limits(lm: Predictor, read: Prompt, config: GenerationConfig, rows: int = 1) -> Limits:
+def _limits(lm: LMPredictor, read: Prompt, config: GenerationConfig, rows: int = 1) -> Limits:
     return {
         "start": read.cursor.token.repeat(rows),
         "stop": config.stopping(lm, read),
@@ -150,7 +150,7 @@ def _limits(lm: Predictor, read: Prompt, config: GenerationConfig, rows: int = 1
     }
 
 
-def _generation(lm: Predictor, read: Prompt, config: GenerationConfig, written: Hypothesis) -> Generation:
+def _generation(lm: LMPredictor, read: Prompt, config: GenerationConfig, written: Hypothesis) -> Generation:
     ids, log_probs, score = written
     text = truncate_at_stop(config.decode(lm, read, ids), config.stop)
     return Generation(read.text, text, log_probs, score, ids[-1] == lm.end and not config.passage)

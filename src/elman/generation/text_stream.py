@@ -15,7 +15,7 @@ from elman.generation.cursor import Cursor, next_log_probs, start_cursor, writab
 from elman.generation.generation_config import Sampling
 from elman.generation.incremental import Pending, encode_chunk, flush
 from elman.generation.partial_prefix import partial_prefix
-from elman.generation.predictor import Predictor
+from elman.generation.predictor import LMPredictor
 from elman.generation.prefix_search import Continuation, next_tokens
 from elman.generation.token_bytes import decode_partial, display_token, token_bytes
 from elman.state import State, eval_mode, from_bytes, leaves, map_state, to_bytes
@@ -39,7 +39,7 @@ class TextStream:
     the same tokens are read, and their probabilities are those of the whole text.
     """
 
-    def __init__(self, lm: Predictor) -> None:
+    def __init__(self, lm: LMPredictor) -> None:
         self.lm = lm
         self.log_probability = 0.0  # of all that was read; what is pending does not count yet
         self.tokens = 0  # that were read
@@ -126,7 +126,7 @@ class TextStream:
         return to_bytes(State(net=state, token=token, pending=pending, read=read, sums=sums))
 
     @classmethod
-    def from_bytes(cls, lm: Predictor, data: bytes) -> TextStream:
+    def from_bytes(cls, lm: LMPredictor, data: bytes) -> TextStream:
         """The stream that `to_bytes` wrote, with the model that it was of."""
         stream, stored = cls(lm), from_bytes(data)
         fresh = stream._cursor

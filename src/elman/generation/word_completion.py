@@ -19,7 +19,7 @@ from elman.generation.cache import Cache
 from elman.generation.cursor import Prompt, next_log_probs, read_prompt
 from elman.generation.dynamic_eval import DynamicEval
 from elman.generation.partial_prefix import PartialWord
-from elman.generation.predictor import Predictor
+from elman.generation.predictor import LMPredictor
 from elman.generation.prefix_search import match_prefix
 from elman.generation.word_search import MAX_WORD_TOKENS, Completion, WordSearch, word_fragment
 from elman.text.arguments import check_text
@@ -27,7 +27,7 @@ from elman.text.vocab import SPECIALS
 
 
 def complete(
-    lm: Predictor,
+    lm: LMPredictor,
     text: str,
     k: int = 5,
     *,
@@ -53,7 +53,7 @@ def complete(
     return heapq.nsmallest(k, found, key=lambda one: (-one.probability, one.text))
 
 
-def _words(lm: Predictor, read: Prompt, prefix: PartialWord, k: int) -> list[Completion]:
+def _words(lm: LMPredictor, read: Prompt, prefix: PartialWord, k: int) -> list[Completion]:
     """The words with the largest shares of all that may follow."""
     masses: dict[str, float] = {}
     if prefix.text:
@@ -70,7 +70,7 @@ def _words(lm: Predictor, read: Prompt, prefix: PartialWord, k: int) -> list[Com
     return [Completion(fragment + rest, rest, mass / total) for rest, mass in best]
 
 
-def _fragment(lm: Predictor, text: str, prefix: PartialWord) -> str:
+def _fragment(lm: LMPredictor, text: str, prefix: PartialWord) -> str:
     if not prefix.text:
         return ""
     run = text.split()[-1]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 
 from elman.generation.cursor import Cursor, next_log_probs
-from elman.generation.predictor import Predictor
+from elman.generation.predictor import LMPredictor
 from elman.generation.prefix_search import PrefixMatches
 from elman.generation.token_bytes import decode_partial, is_word_char, token_bytes
 from elman.shapes import Float, Tensor
@@ -38,7 +38,7 @@ class OpenWord(NamedTuple):
 class WordSearch:
     """A beam over spellings; whatever way a word was spelled, its probability goes to the same word."""
 
-    lm: Predictor
+    lm: LMPredictor
     fragment: str  # what was typed of the word; where that is nothing, blanks may come first
     k: int
     width: int

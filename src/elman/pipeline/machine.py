@@ -56,5 +56,5 @@ def _cpu_name() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     except OSError:
-        pass
+        pass  # only Linux has that file
     return platform.processor() or platform.machine()

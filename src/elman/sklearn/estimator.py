@@ -12,7 +12,6 @@ from warnings import catch_warnings, simplefilter, warn_explicit
 from sklearn.base import BaseEstimator
 
 from elman.model_bytes import model_from_files, model_to_files
-from elman.tasks.base import Task
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -49,7 +48,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def __getstate__(self) -> dict[str, Any]:
         """The model as the files of its folder, so that no weights or code are pickled."""
         state: dict[str, Any] = dict(super().__getstate__())
-        if isinstance(model := state.get("model_"), Task):
+        if model := state.get("model_"):
             state["model_"] = (type(model), model_to_files(model))
         return state
 

@@ -10,7 +10,7 @@ from spacy.tokens import Doc, Span
 import elman
 from elman.errors import ModelError
 from elman.spacy.component import ModelComponent
-from elman.spacy.sentences import TaggedSentence, tag_documents
+from elman.spacy.tagged_documents import TaggedSentence, tag_documents
 from elman.text.spans import tags_to_spans
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 import elman
 from elman.errors import ModelError
 from elman.spacy.component import ModelComponent
-from elman.spacy.sentences import tag_documents
+from elman.spacy.tagged_documents import tag_documents
 
 if TYPE_CHECKING:
     from elman.tasks.tagger.task import Tagger

@@ -64,7 +64,7 @@ class CardInfo(NamedTuple):
     facts: list[str]
 
 
-class Table(NamedTuple):
+class ReportTable(NamedTuple):
     """Rows under a header, for people."""
 
     title: str
@@ -79,24 +79,24 @@ class Report:
 
     scores: Mapping[str, float]
     record: Mapping[str, Any] = field(default_factory=dict)
-    tables: Sequence[Table] = ()
+    tables: Sequence[ReportTable] = ()
     notes: Sequence[str] = ()
     digits: int = 2  # of a score
 
 
-def label_table(title: str, scores: Mapping[str, LabelScore], unit: str) -> Table:
+def label_table(title: str, scores: Mapping[str, LabelScore], unit: str) -> ReportTable:
     """Precision, recall and F1 of each label; ``unit`` is what there are so many of."""
     rows = [
         [name, f"{s.precision:.1f}", f"{s.recall:.1f}", f"{s.f1:.1f}", f"{s.support:,}"]
         for name, s in scores.items()
     ]
-    return Table(title, ["label", "precision", "recall", "F1", unit], rows)
+    return ReportTable(title, ["label", "precision", "recall", "F1", unit], rows)
 
 
-def confusion_table(title: str, pairs: Sequence[ConfusedPair]) -> Table:
+def confusion_table(title: str, pairs: Sequence[ConfusedPair]) -> ReportTable:
     """How often each label was taken for another, with an example of it."""
     rows = [[f"{p.gold} → {p.predicted}", f"{p.count:,}", _brief(p.example)] for p in pairs]
-    return Table(title, ["gold → predicted", "count", "for example"], rows, left_columns=(0, 2))
+    return ReportTable(title, ["gold → predicted", "count", "for example"], rows, left_columns=(0, 2))
 
 
 def _brief(text: str, most: int = 60) -> str:

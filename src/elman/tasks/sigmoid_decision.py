@@ -15,7 +15,7 @@ from elman.metrics import calibration_error, multilabel_scores
 from elman.shapes import Bool, Float, Tensor
 from elman.tasks.label_data import LabeledExample, MultilabelExample
 from elman.tasks.label_decision import Contrast, Decision, LabelAnswers, Logits, LossOptions, Prediction
-from elman.tasks.results import Confidences, Report, Table, label_table
+from elman.tasks.results import Confidences, Report, ReportTable, label_table
 from elman.tasks.temperature import FEWEST, fit_temperature, mean_temperature, stacked_log_sigmoid
 from elman.tasks.thresholds import ENOUGH, choose_thresholds, find_threshold
 from elman.text.vocab import Labels
@@ -100,7 +100,7 @@ class SigmoidDecision(Decision):
         record = {n: asdict(score) | {"threshold": cuts[n]} for n, score in found.labels.items()}
         title, header, rows, _ = label_table("", found.labels, "examples")
         wider = [[*row, f"{cuts[row[0]]:.2f}"] for row in rows]
-        return Report(scores, {"labels": record}, [Table(title, [*header, "threshold"], wider)])
+        return Report(scores, {"labels": record}, [ReportTable(title, [*header, "threshold"], wider)])
 
     def validate(self, answers: LabelAnswers) -> dict[str, float]:
         """The scores with the best common threshold: while a model learns, all labels are improbable."""

@@ -15,7 +15,7 @@ from elman.metrics import accuracy, calibration_error, confusion, label_scores, 
 from elman.shapes import Tensor
 from elman.tasks.label_data import LabeledExample, MultilabelExample
 from elman.tasks.label_decision import Contrast, Decision, LabelAnswers, Logits, LossOptions, Prediction
-from elman.tasks.results import Confidences, Report, Table, best_two, label_table
+from elman.tasks.results import Confidences, Report, ReportTable, best_two, label_table
 from elman.tasks.temperature import Calibration, fit_temperature, mean_temperature, scaled_log_softmax
 from elman.text.vocab import Labels
 
@@ -79,7 +79,7 @@ class SoftmaxDecision(Decision):
         matrix, each = confusion(gold, guess), label_scores(gold, guess)
         counts = zip(matrix.labels, matrix.counts, strict=True)
         title, header = "confusion (rows: gold, columns: predicted)", ["", *matrix.labels]
-        table = Table(title, header, [[name, *(f"{n:,}" for n in row)] for name, row in counts])
+        table = ReportTable(title, header, [[name, *(f"{n:,}" for n in row)] for name, row in counts])
         record = {"labels": {name: asdict(score) for name, score in each.items()}, "confusion": asdict(matrix)}
         nll = -self.log_probs(logits).gather(1, torch.tensor(golds)[:, None]).mean().item()
         scores = {"accuracy": accuracy(gold, guess), "macro_f1": macro_f1(gold, guess), "nll": nll}

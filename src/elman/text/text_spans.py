@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from elman.errors import DataError, quote
 from elman.text.pre_tokenizer import split_words
+from elman.text.sentences import locate_words
 from elman.text.spans import Span, spans_to_tags
 
 
-class TextSpan(NamedTuple):
+class MarkedSpan(NamedTuple):
     """The characters of a text from `start` up to, not including, `end`."""
 
     start: int
@@ -18,9 +19,9 @@ class TextSpan(NamedTuple):
     label: str
 
 
-def tag_text(text: str, spans: Sequence[TextSpan]) -> tuple[list[str], list[str]]:
+def tag_text(text: str, spans: Sequence[MarkedSpan]) -> tuple[list[str], list[str]]:
     """The words of a text and their tags in BIO; a span must not cut a word, nor overlap another."""
-    places = list(word_places(text))
+    places = locate_words(split_words(text), text)
     found = []
     for start, end, label in spans:
         inside = [i for i, (a, b) in enumerate(places) if a < end and b > start]
@@ -32,16 +33,7 @@ def tag_text(text: str, spans: Sequence[TextSpan]) -> tuple[list[str], list[str]
     return [text[a:b] for a, b in places], spans_to_tags(found, len(places), "BIO")
 
 
-def word_places(text: str) -> Iterator[tuple[int, int]]:
-    """Where each word of a text begins and ends."""
-    at = 0
-    for word in split_words(text):
-        at = text.index(word, at)
-        yield at, at + len(word)
-        at += len(word)
-
-
-def read_text_span(value: Any) -> TextSpan:
+def read_text_span(value: Any) -> MarkedSpan:
     """A span as annotation tools write it: ``[0, 5, "PER"]``, or an object with start, end and label."""
     if isinstance(value, Mapping):
         start, end = (_first(value, name, f"{name}_offset") for name in ("start", "end"))
@@ -53,7 +45,7 @@ def read_text_span(value: Any) -> TextSpan:
         start = end = label = None
     if not isinstance(start, int) or not isinstance(end, int) or not isinstance(label, str):
         raise DataError(f"expected a span such as [0, 5, 'PER'], not {quote(repr(value))}")
-    return TextSpan(start, end, label)
+    return MarkedSpan(start, end, label)
 
 
 def _first(value: Mapping[str, Any], *names: str) -> Any:

@@ -71,14 +71,14 @@ def _count(columns: Sequence[TagColumn]) -> dict[str, CountedScore]:
 def _with_confusions(report: Report, data: TaggerDataset, columns: Sequence[TagColumn]) -> Report:
     tables, found = list(report.tables), {}
     for tagset, gold, guess in columns:
-        if not tagset.written and (pairs := _confused(data, gold, guess)):
+        if not tagset.written and (pairs := _find_confusions(data, gold, guess)):
             tables.append(confusion_table(f"most frequent confusions of {tagset.column}", pairs))
             found[tagset.column] = [asdict(pair) for pair in pairs]
     record = {**report.record, "confusions": found} if found else report.record
     return replace(report, tables=tables, record=record)
 
 
-def _confused(
+def _find_confusions(
     data: TaggerDataset, gold: Sequence[Sequence[str]], guess: Sequence[Sequence[str]]
 ) -> list[ConfusedPair]:
     """The tags that are confused most often, each with a word and its sentence."""

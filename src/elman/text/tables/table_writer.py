@@ -22,7 +22,7 @@ class DelimitedWriter:
         self._copy = table.delimiter == delimiter
         self._delimiter = delimiter
         self._quotes = table.quotes or not self._copy
-        self._put = _encoded(stream, table.encoding)
+        self._put = _make_encoder(stream, table.encoding)
         if self._copy and table.header is not None:
             names = list(added) if table.columns is not None else []
             self._put(add_cells(table.header, names, delimiter, quotes=self._quotes))
@@ -45,7 +45,7 @@ class JSONLinesWriter:
 
     def __init__(self, stream: ByteStream, table: Table, *, copy: bool) -> None:
         self._name, self._columns, self._copy = table.name, list_columns(table), copy
-        self._put = _encoded(stream, table.encoding)
+        self._put = _make_encoder(stream, table.encoding)
         self._ascii = not table.encoding.lower().startswith("utf")
 
     def write(self, row: TableRow, added: Mapping[str, Any]) -> None:
@@ -67,7 +67,7 @@ class JSONWriter:
     """An array of objects."""
 
     def __init__(self, stream: ByteStream, table: Table) -> None:
-        self._columns, self._put = list_columns(table), _encoded(stream, table.encoding)
+        self._columns, self._put = list_columns(table), _make_encoder(stream, table.encoding)
         self._before = "[\n"
 
     def write(self, row: TableRow, added: Mapping[str, Any]) -> None:
@@ -111,7 +111,7 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _encoded(stream: ByteStream, encoding: str) -> Callable[[str], None]:
+def _make_encoder(stream: ByteStream, encoding: str) -> Callable[[str], None]:
     """What writes text in an encoding; bytes that were no characters are written as they were read."""
     encode = getincrementalencoder(encoding)("surrogateescape").encode
 
