@@ -10,7 +10,7 @@ ONE_THREAD := OMP_NUM_THREADS=1
 # What everything else stands on, tested in seconds.
 QUICK := tests/test_architecture.py tests/test_config.py tests/test_state.py tests/decoding tests/formula tests/metrics
 
-.PHONY: demo test quick test-gpu check docs format clean
+.PHONY: demo test quick test-gpu mutants versions check docs format clean
 
 demo: $(STAMP)
 	$(BIN)/elman demo
@@ -25,6 +25,15 @@ quick: check
 # Installs nothing: a GPU machine may have a PyTorch of its own. Without .venv it runs with $(PYTHON).
 test-gpu:
 	PYTHONPATH=src $(if $(wildcard $(BIN)/python),$(BIN)/python,$(PYTHON)) -m tests.gpu
+
+# Breaks the code in many small ways and sees whether a test notices; goes on where the last run stopped.
+MUTANTS ?= --jobs 2 --seconds 3600
+mutants: $(STAMP)
+	$(BIN)/python -m tests.mutants $(MUTANTS)
+
+# Hours: every Python and PyTorch that pyproject.toml promises, in fresh environments under build/.
+versions: $(STAMP)
+	$(BIN)/python tests/campaign/versions.py
 
 check: $(STAMP)
 	$(BIN)/ruff format --check src tests bench docs

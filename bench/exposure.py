@@ -79,7 +79,7 @@ def train(recipe: Recipe, out: Path, device: str, init: Path | None = None) -> f
         stored = out / "minutes.json"  # a model that was trained elsewhere has none
         return float(json.loads(stored.read_text())) if stored.exists() else float("nan")
     begun = time.monotonic()
-    if run_recipe(recipe, out, device=device, init=init) is None:
+    if run_recipe(recipe, out, device=device, init=init, overwrite=True) is None:
         sys.exit("interrupted")
     minutes = (time.monotonic() - begun) / 60
     (out / "minutes.json").write_text(json.dumps(minutes))

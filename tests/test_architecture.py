@@ -17,7 +17,7 @@ FILES = {
     ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(SOURCE.rglob("*.py"))
 }
-EVERYWHERE = {"errors", "number_format", "state", "shapes"}
+EVERYWHERE = {"errors", "number_format", "ranges", "argument_checks", "free_memory", "state", "shapes"}
 OPTIONAL = ("click", "rich", "matplotlib", "jaxtyping", "beartype", "tensorboard", "wandb", "mlflow")
 
 

@@ -262,3 +262,13 @@ def test_what_a_section_refuses_as_a_whole_is_said_after_its_name():
         build_config(WithTouchy, {"model": {"cell": "foo"}})
     with pytest.raises(ConfigError, match=r"^model\.cell is odd$"):
         build_config(WithTouchy, {"model": {"cell": "bar"}})
+
+
+def test_a_number_of_too_many_digits_is_refused_in_a_short_sentence(tmp_path: Path) -> None:
+    digits = "9" * 5000
+    with pytest.raises(ConfigError, match=r"^model\.hidden is '9+…; expected a whole number") as error:
+        build_config(Recipe, apply_override({"model": {"hidden": 1}}, f"model.hidden={digits}"))
+    assert len(str(error.value)) < 300
+    (tmp_path / "a.toml").write_text(f"[model]\nhidden = {digits}\n")
+    with pytest.raises(ConfigError, match=r"a\.toml: .*digits.* \(TOML\)$"):
+        read_toml(partial(build_config, Recipe), tmp_path / "a.toml")

@@ -1,6 +1,6 @@
 """A model folder, written and read: config.json, model.safetensors, vocabularies, metrics.json, README.md.
 
-config.json is written last and removed first, so a folder that has one is whole.
+A model is written beside what is in the folder, and takes its place when it is complete.
 """
 
 from __future__ import annotations
@@ -10,14 +10,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from safetensors.torch import save as save_tensors
 
+from elman.argument_checks import check_arguments
 from elman.atomic_files import write_atomically
+from elman.building_limit import limit_to_weights
 from elman.config import build_config, to_plain
-from elman.errors import ConfigError, ModelError
-from elman.model_files import CARD, CHECKPOINT, CONFIG, METRICS, RUN, WEIGHTS, remove_files
+from elman.devices import find_device
+from elman.errors import ConfigError, ModelError, quote
+from elman.folders.folder_contents import find_run
+from elman.folders.folder_swap import read_settled
+from elman.folders.output_folder import claim_for_saving, parse_folder
+from elman.model_digests import DIGESTS, check_config, check_files, with_digests
+from elman.model_files import CARD, CONFIG, METRICS, RUN, WEIGHTS
+from elman.model_weights import check_numbers, check_weights, read_weights
 from elman.tasks.base import Task
 from elman.tasks.registry import TASKS
 from elman.tasks.results import ModelRecord
@@ -30,30 +36,49 @@ FORMAT = 2
 T = TypeVar("T", bound=UserMethods[Any])
 
 
-def save(task: Task, folder: Path, *, config: Mapping[str, Any], metrics: Mapping[str, Any], card: str) -> None:
-    """Write the whole folder; whatever else lies in it (checkpoint, log) stays."""
-    folder.mkdir(parents=True, exist_ok=True)
-    marker = folder / CONFIG
-    marker.unlink(missing_ok=True)
-    task.save_vocab(folder)
+def save(
+    task: Task,
+    folder: StrPath,
+    *,
+    config: Mapping[str, Any],
+    metrics: Mapping[str, Any],
+    card: str,
+    run: Mapping[str, Any] | None = None,
+) -> None:
+    """Put a model into a folder, in place of the one there; whatever else is in it (checkpoint, log) stays."""
+    record = ModelRecord(None, config, metrics, card, run=run or {})
+    with claim_for_saving(parse_folder(folder), overwrite=False) as staging:
+        write_model(task, record, staging)
+
+
+@check_arguments
+def save_model(task: Task, folder: StrPath, *, overwrite: bool = False) -> None:
+    """Write a model folder as training would: with the record of how the model was trained, if it was.
+
+    A model that is there is replaced when the new one is complete; with ``overwrite`` also files of the same
+    names that Elman did not write.
+    """
+    with claim_for_saving(parse_folder(folder), overwrite=overwrite) as staging:
+        write_model(task, task.record or _untrained(task), staging)
+
+
+def write_model(task: Task, record: ModelRecord, folder: Path) -> None:
+    """Write the files of a model into an empty folder."""
     tensors = {name: t.detach().cpu().contiguous() for name, t in task.net.state_dict().items()}
+    check_numbers(tensors, folder / WEIGHTS)
+    task.save_vocab(folder)
     write_atomically(folder / WEIGHTS, save_tensors(tensors))
-    write_atomically(folder / METRICS, (json.dumps(metrics, indent=2) + "\n").encode())
-    write_atomically(folder / CARD, card.encode())
-    remove_files(folder, [RUN])  # of an earlier model
-    stored = json.dumps({"elman": FORMAT, **config}, indent=2, ensure_ascii=False) + "\n"
-    write_atomically(marker, stored.encode())
+    write_atomically(folder / METRICS, (json.dumps(record.metrics, indent=2) + "\n").encode())
+    write_atomically(folder / CARD, record.card.encode())
+    if record.run:
+        write_run(folder, record.run)
+    stored = with_digests({"elman": FORMAT, **record.config}, folder)
+    write_atomically(folder / CONFIG, (json.dumps(stored, indent=2, ensure_ascii=False) + "\n").encode())
 
 
-def save_model(task: Task, folder: StrPath) -> None:
-    """Write a model folder as training would: with the record of how the model was trained, if it was."""
-    if record := task.record:
-        save(task, Path(folder), config=record.config, metrics=record.metrics, card=record.card)
-        if record.run:
-            write_run(Path(folder), record.run)
-        return
+def _untrained(task: Task) -> ModelRecord:
     config = {"task": task.spec.name, "data": to_plain(task.defaults.data), "model": to_plain(task.config)}
-    save(task, Path(folder), config=config, metrics={}, card=brief_card(task, "not trained"))
+    return ModelRecord(task.defaults.data, config, {}, brief_card(task, "not trained"))
 
 
 def write_run(folder: Path, run: Mapping[str, Any]) -> None:
@@ -75,60 +100,78 @@ def load(folder: StrPath, task: None = None, *, device: str = "cpu", options: An
 def load(folder: StrPath, task: type[T], *, device: str = "cpu", options: Any = None) -> T: ...
 
 
+@check_arguments
 def load(folder: StrPath, task: type[T] | None = None, *, device: str = "cpu", options: Any = None) -> Task | T:
     """The model in a folder, which must be one of ``task`` where that is given; nothing in it is executed.
 
     ``options`` stand for the stored ones of the model.
     """
-    folder = Path(folder)
-    config = read_config(folder)
+    path = parse_folder(folder)
+    find_device(device)  # before anything is read
+    return read_settled(path, lambda: _load(path, task, device, options))
+
+
+def _load(folder: Path, task: type[T] | None, device: str, options: Any) -> Task | T:
+    config = _read_config(folder)
     spec = TASKS[config["task"]]
     if task is not None and task.spec != spec:
         raise ModelError(f"{folder} holds {spec.title}, not {task.spec.title}")
-    try:
-        weights = load_file(folder / WEIGHTS)
-    except (OSError, SafetensorError) as error:
-        raise ModelError(f"{folder / WEIGHTS} cannot be read: {error}") from None
+    check_files(config, folder)
+    weights = read_weights(folder / WEIGHTS)
     try:
         kind = spec.load()
         options = options or build_config(type(kind.defaults.model), config["model"])
-        model = kind.from_folder(options, folder, weights)
+        with limit_to_weights(weights):
+            model = kind.from_folder(options, folder, weights)
+        check_weights(weights, model.net, folder / WEIGHTS)
         model.net.load_state_dict(weights)
         data = build_config(type(kind.defaults.data), config["data"])
-    except (ConfigError, KeyError, RuntimeError) as error:
-        reason = str(error).splitlines()[-1].strip()
-        raise ModelError(f"{folder}: config.json and model.safetensors disagree: {reason}") from None
-    metrics, card = folder / METRICS, folder / CARD  # a folder may be passed on without them
-    scores, run = (read_json(path) if path.exists() else {} for path in (metrics, folder / RUN))
-    del config["elman"]
-    model.record = ModelRecord(data, config, scores, card.read_text("utf-8") if card.exists() else "", run=run)
+    except (ConfigError, LookupError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:
+        reason = (str(error).splitlines() or [""])[-1].strip() or type(error).__name__
+        raise ModelError(f"{folder}: config.json and model.safetensors disagree: {reason[:300]}") from None
+    # A folder may be passed on without these, and people edit the card with what they have.
+    scores, run = (_read_record(folder / name) for name in (METRICS, RUN))
+    card = (folder / CARD).read_text("utf-8", "replace") if (folder / CARD).is_file() else ""
+    for key in ("elman", DIGESTS):
+        config.pop(key, None)  # they are of this folder, not of the model
+    model.record = ModelRecord(data, config, scores, card, run=run)
     model.net.to(device).eval()
     return model
 
 
+def _read_record(path: Path) -> dict[str, Any]:
+    record = read_json(path) if path.is_file() else {}
+    if not isinstance(record, dict):
+        raise ModelError(f"{path} is damaged: it holds no table")
+    return record
+
+
 def read_config(folder: Path) -> dict[str, Any]:
     """The configuration of a model folder, checked to be one."""
+    return read_settled(folder, lambda: _read_config(folder))
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
     path = folder / CONFIG
     if not folder.is_dir():
         found = "this is a file, not a model" if folder.exists() else "there is no such"
         raise ModelError(f"{folder}: {found} folder")
     if not path.exists():
-        left = (folder / CHECKPOINT).exists()
-        hint = "; its training was not finished, go on with --resume" if left else ""
+        hint = "; its training was not finished, go on with --resume" if find_run(folder) else ""
         raise ModelError(f"{folder} is no model folder: it has no config.json{hint}")
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-        version, task = config["elman"], config["task"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{path} is damaged: {error!r}") from None
+    config = read_json(path)
+    if not isinstance(config, dict) or not {"elman", "task"} <= config.keys():
+        raise ModelError(f"{path} is damaged: it has no keys 'elman' and 'task'")
+    version, task = config["elman"], config["task"]
     if version != FORMAT:
         older = isinstance(version, int) and version < FORMAT
         what = "an older Elman wrote it: train the model again" if older else "update Elman"
         said = f"the model folder has format {version}, this version reads {FORMAT}"
         raise ModelError(f"{folder}: {said}; {what}")
-    if task not in TASKS:
-        raise ModelError(f"{path}: this version of Elman has no task {task!r}")
+    check_config(config, path)
+    if not isinstance(task, str) or task not in TASKS:
+        raise ModelError(f"{path}: this version of Elman has no task {quote(str(task))}")
     for part in ("data", "model"):
         if not isinstance(config.get(part), dict):
             raise ModelError(f"{path} is damaged: it has no table {part!r}")
-    return dict(config)
+    return config

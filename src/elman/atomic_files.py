@@ -24,9 +24,12 @@ def open_atomically(path: Path, temporary: Path | None = None) -> Iterator[Binar
             yield file
             sync(file)
         os.replace(temporary, path)
+    except OSError as error:
+        error.filename = error.filename or os.fspath(path)  # a full disk does not say which file it was
+        raise
     finally:
         temporary.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    sync_path(path.parent)
 
 
 def temporary_path(path: Path) -> Path:
@@ -41,10 +44,19 @@ def sync(file: IO[bytes]) -> None:
     os.fsync(file.fileno())
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_tree(folder: Path) -> None:
+    """Bring a folder and all that is in it to the disk."""
+    for path in folder.rglob("*"):
+        if not path.is_symlink():
+            sync_path(path)
+    sync_path(folder)
+
+
+def sync_path(path: Path) -> None:
+    """Bring a file, or the names in a folder, to the disk."""
     if os.name != "posix":  # elsewhere a folder cannot be opened
         return
-    handle = os.open(folder, os.O_RDONLY)
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from elman.errors import ConfigError
+from elman.errors import ConfigError, printable, quote, shorten, show_value
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ def apply_override(data: Mapping[str, Any], text: str) -> dict[str, Any]:
     key, equals, value = text.partition("=")
     path = [part.strip() for part in key.split(".")]
     if not equals or not all(path):
-        raise ConfigError(f"{text!r} does not set a key; write it as training.lr=0.01")
+        raise ConfigError(f"{quote(text)} does not set a key; write it as training.lr=0.01")
     return set_key(data, path, _literal(value.strip()), text)
 
 
@@ -59,7 +59,7 @@ def set_key(data: Mapping[str, Any], path: list[str], value: object, said: str) 
         return {**data, first: value}
     inner = data.get(first, {})
     if not isinstance(inner, Mapping):
-        raise ConfigError(f"{said!r} cannot be set: {first!r} is {inner!r}, not a table")
+        raise ConfigError(f"{quote(said)} cannot be set: {first!r} is {show_value(inner)}, not a table")
     return {**data, first: set_key(inner, rest, value, said)}
 
 
@@ -71,7 +71,7 @@ def to_plain(config: Any) -> Any:
         return {key: to_plain(value) for key, value in config.items()}
     if isinstance(config, tuple | list):
         return [to_plain(value) for value in config]
-    return str(config) if isinstance(config, Path) else config
+    return printable(str(config)) if isinstance(config, Path | str) else config
 
 
 def _parse(path: Path) -> dict[str, Any]:
@@ -81,6 +81,8 @@ def _parse(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: byte {error.start + 1} is not UTF-8") from None
+    except ValueError:  # a NUL, half of a surrogate pair
+        raise ConfigError(f"{str(path)!r}: no file can have this name") from None
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -88,6 +90,8 @@ def _parse(path: Path) -> dict[str, Any]:
         found = re.match(r"line (\d+)", place)
         line = int(found[1]) if found else text.count("\n") + 1
         raise ConfigError(f"{path}:{line}: {what} (TOML)") from None
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a table in a table in a table …
+        raise ConfigError(f"{path}: {shorten(str(error))} (TOML)") from None
 
 
 def _complaint(build: Callable[[Mapping[str, Any]], object], data: Mapping[str, Any]) -> str:
@@ -101,7 +105,7 @@ def _complaint(build: Callable[[Mapping[str, Any]], object], data: Mapping[str, 
 def _literal(text: str) -> object:
     try:
         found = tomllib.loads(f"x = {text}")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         # TOML wants a digit before the point; people do not.
         return float(text) if re.fullmatch(r"[+-]?\.\d+", text) else text
     value = found.get("x")
@@ -114,7 +118,7 @@ def _value(kind: Any, value: Any, where: str) -> Any:
         return _union(inner, value, where)
     if origin is Literal:
         if not any(value == a and type(value) is type(a) for a in inner):
-            raise ConfigError(f"{where} is {value!r}; it may be {_describe(kind)}")
+            raise ConfigError(f"{where} is {show_value(value)}; it may be {_describe(kind)}")
         return value
     if is_dataclass(kind):
         return _dataclass(kind, value, where)
@@ -135,7 +139,7 @@ def _scalar(kind: Any, value: Any, where: str) -> Any:
         return value
     elif kind is str and type(value) is int:
         return str(value)  # columns are named or numbered
-    raise ConfigError(f"{where} is {value!r}; expected {_describe(kind)}")
+    raise ConfigError(f"{where} is {show_value(value)}; expected {_describe(kind)}")
 
 
 def _tuple(kind: Any, value: Any, where: str) -> tuple[Any, ...]:
@@ -144,7 +148,7 @@ def _tuple(kind: Any, value: Any, where: str) -> tuple[Any, ...]:
     if some and inner[-1] is Ellipsis:
         inner = inner[:1] * len(value)
     if not some or len(inner) != len(value):
-        raise ConfigError(f"{where} is {to_plain(value)!r}; expected {_describe(kind)}")
+        raise ConfigError(f"{where} is {show_value(to_plain(value))}; expected {_describe(kind)}")
     return tuple(_value(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(inner, value, strict=True)))
 
 
@@ -166,7 +170,7 @@ def _union(options: tuple[Any, ...], value: Any, where: str) -> Any:
                 raise
     if optional and value == "none":
         return None  # TOML has no word for nothing
-    raise ConfigError(f"{where} is {value!r}; expected {_either(map(_describe, options))}")
+    raise ConfigError(f"{where} is {show_value(value)}; expected {_either(map(_describe, options))}")
 
 
 def _choose(classes: Mapping[str | None, Any], table: Mapping[str, Any], where: str) -> Any:
@@ -174,7 +178,7 @@ def _choose(classes: Mapping[str | None, Any], table: Mapping[str, Any], where: 
     for kind, cls in classes.items():
         if table.get(key) == kind:
             return _value(cls, table, where)
-    given = f"is {table[key]!r}" if key in table else "is missing"
+    given = f"is {show_value(table[key])}" if key in table else "is missing"
     raise ConfigError(f"{_join(where, key)} {given}; it may be {_either(map(repr, classes))}")
 
 
@@ -187,7 +191,7 @@ def _kind(cls: Any) -> str | None:
 
 def _dataclass(cls: Any, value: Any, where: str) -> Any:
     if not isinstance(value, Mapping):
-        raise ConfigError(f"{where or 'the configuration'} is {value!r}; expected a table")
+        raise ConfigError(f"{where or 'the configuration'} is {show_value(value)}; expected a table")
     hints = _hints(cls)
     known = {f.name: f for f in fields(cls) if f.init}
     for key in value:

@@ -27,7 +27,8 @@ def recording() -> Iterator[None]:
 
 
 def is_recording() -> bool:
-    return _recording.get()
+    # A compiler asks nothing: what it takes as a whole asks when it runs.
+    return not torch.compiler.is_compiling() and _recording.get()
 
 
 @contextmanager

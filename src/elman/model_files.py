@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-CONFIG = "config.json"  # all settings; written last and removed first: a folder that has it is whole
+CONFIG = "config.json"  # all settings; it comes last into a folder
 WEIGHTS = "model.safetensors"
 METRICS = "metrics.json"
 CARD = "README.md"
 RUN = "run.json"  # versions, data, machine, command and duration of the training
 
 SEEDS = "seeds.json"  # of several runs, in the folder around theirs
+CURVE_FILES = CURVE_FOLDER, CURVE, CURVE_PICTURE = "curve", "curve.json", "curve.png"  # of a learning curve
 
 CHECKPOINT = "checkpoint.safetensors"  # of a run that can be resumed
 METRICS_LOG = "metrics.jsonl"
+RUN_IDS = "tracking.json"  # what a resumed run goes on with at W&B and MLflow
+RUN_FILES = (CHECKPOINT, METRICS_LOG, RUN_IDS, "tensorboard", "wandb")
+"""What a run leaves beside its model."""
 
 JOINT_VOCABULARY = ("vocab.json", "tokenizer.json")  # one of the two
 VOCABULARIES = tuple(f"{side}{n}" for side in ("", "source-", "target-") for n in JOINT_VOCABULARY)
 DECISION = "decision.json"  # temperature and thresholds, chosen on validation data
 TASK_FILES = ("labels.json", DECISION, *VOCABULARIES, "spelling.json", "further.json", "inputs.json")
 """What a task may store beside its weights: of these a folder has some."""
+MODEL_FILES = (CONFIG, WEIGHTS, METRICS, CARD, RUN, *TASK_FILES)
+BEGUN_FILES = (RUN, *TASK_FILES, *RUN_FILES)  # of a run that has no model yet
 
 
 def remove_files(folder: Path, names: Iterable[str]) -> None:

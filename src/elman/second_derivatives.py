@@ -1,4 +1,4 @@
-"""Second derivatives of functions that have a backward pass of their own."""
+"""Where a backward pass of one's own is not enough: second derivatives, and what `torch.func` transforms."""
 
 from __future__ import annotations
 
@@ -25,3 +25,8 @@ def differentiate_plainly(
     seeds = gradients if isinstance(results, tuple) else gradients[0]
     found = iter(torch.autograd.grad(results, wanted, seeds, create_graph=True, allow_unused=True))
     return tuple(None if view is None or not view.requires_grad else next(found) for view in views)
+
+
+def needs_plain_form() -> bool:
+    """Is the work under way transformed by `torch.func`, which looks into plain operations only?"""
+    return torch._C._are_functorch_transforms_active()

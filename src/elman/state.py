@@ -11,6 +11,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
+from torch.utils._pytree import register_pytree_node
 
 from elman.errors import ModelError
 
@@ -75,6 +76,17 @@ class State(tuple[Any, ...]):
 
 def _state_of(names: tuple[str, ...], values: tuple[Any, ...]) -> State:
     return State(**dict(zip(names, values, strict=True)))
+
+
+# `torch.func` and `torch.export` look into what functions take and return.
+register_pytree_node(
+    State,
+    lambda state: (list(state), state.names),
+    lambda values, names: _state_of(tuple(names), tuple(values)),
+    serialized_type_name="elman.State",
+    to_dumpable_context=list,
+    from_dumpable_context=tuple,
+)
 
 
 def map_state(f: Callable[..., Tensor], *states: S) -> S:

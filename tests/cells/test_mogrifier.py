@@ -3,8 +3,9 @@
 import pytest
 import torch
 
-from elman.cells import CELLS, GRU, LSTM, Mogrifier, WeightDrop, count_parameters
+from elman.cells import CELLS, GRU, LSTM, FormulaCell, Mogrifier, WeightDrop, count_parameters
 from elman.errors import ModelError
+from elman.formula import formula, sigmoid, tanh
 from elman.scan import scan
 from elman.state import State, leaves, map_state
 from tests.zoo import MOGRIFIED, cell_of
@@ -53,6 +54,30 @@ def test_a_step_is_that_of_the_paper(rounds, rank):
         torch.testing.assert_close(new.h[row], expected[0][0])
         torch.testing.assert_close(new.c[row], expected[1][0])
         torch.testing.assert_close(y[row], expected[0][0])
+
+
+@formula(gates="a b c")
+def out_of_order(x, U, s):
+    """Reads its gates in another order than they lie in its matrices."""
+    return State(h=sigmoid(x.c + U.c(s.h)) * tanh(x.a + U.b(s.h)) + x.b)
+
+
+@pytest.mark.parametrize("executor", ["loop", "codegen"])
+def test_the_gates_of_a_cell_may_be_read_in_any_order(executor):
+    cell = Mogrifier(FormulaCell(out_of_order, D, H), rounds=2).double()
+    for weight in cell.parameters():
+        torch.nn.init.normal_(weight)
+    x, h = torch.randn(1, D, dtype=torch.float64), torch.randn(1, H, dtype=torch.float64)
+    ys, _ = scan(cell, x[:, None], state=State(h=h), executor=executor)
+    Q, R = map(matrix, cell.gates)
+    x = 2 * torch.sigmoid(h @ Q.T) * x
+    h = 2 * torch.sigmoid(x @ R.T) * h
+    inner = cell.cell
+    a, b, c = (x @ inner.W.T + inner.b).chunk(3, -1)
+    of_b, of_c = (h @ torch.cat(list(inner.U)).T).chunk(2, -1)
+    if inner.formula.trace.products[0].names[0] == "c":
+        of_b, of_c = of_c, of_b
+    torch.testing.assert_close(ys[:, 0], torch.sigmoid(c + of_c) * torch.tanh(a + of_b) + b)
 
 
 @pytest.mark.parametrize("name", [n for n in MOGRIFIED if "drop" not in n])

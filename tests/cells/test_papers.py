@@ -107,6 +107,49 @@ def test_a_cell_is_its_papers_equations(name, executor):
     np.testing.assert_allclose(ys[0].detach(), expected, rtol=1e-10, atol=1e-12)
 
 
+def layer_norm_lstm(cell, x):
+    """Ba et al. (2016), with torch's own normalisation."""
+    p, U = units_of(cell), dict(zip("ifzo", np.split(cell.U[0].detach().numpy(), 4), strict=True))
+
+    def norm(a, name):
+        gain, shift = torch.tensor(p[f"g{name}"]), torch.tensor(p[f"b{name}"])
+        return torch.nn.functional.layer_norm(torch.tensor(a), (H,), gain, shift, eps=1e-5).numpy()
+
+    h, c = np.zeros(H), np.zeros(H)
+    for t in range(T):
+        i, f, z, o = (norm(x[g][t] + U[g] @ h, g) for g in "ifzo")
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(z)
+        h = sigmoid(o) * np.tanh(norm(c, "c"))
+        yield h
+
+
+def peephole_lstm(cell, x):
+    """Gers et al. (2000): the gates see the memory, the output gate the new one."""
+    p, U = units_of(cell), dict(zip("ifzo", np.split(cell.U[0].detach().numpy(), 4), strict=True))
+    h, c = np.zeros(H), np.zeros(H)
+    for t in range(T):
+        a = {g: x[g][t] + U[g] @ h for g in "ifzo"}
+        old = c
+        c = sigmoid(a["f"] + p["f"] * old) * old + sigmoid(a["i"] + p["i"] * old) * np.tanh(a["z"])
+        h = sigmoid(a["o"] + p["o"] * c) * np.tanh(c)
+        yield h
+
+
+@pytest.mark.parametrize("executor", ["loop", "auto"])
+@pytest.mark.parametrize(
+    ("name", "paper"), [("layer-norm-lstm", layer_norm_lstm), ("peephole-lstm", peephole_lstm)]
+)
+def test_a_variant_of_the_lstm_is_its_papers_equations(name, paper, executor):
+    cell, xs = cell_of(name), torch.randn(T, D, dtype=torch.float64)
+    with torch.no_grad():
+        for unit in cell.p:
+            unit.normal_()
+    pre = xs.numpy() @ cell.W.detach().numpy().T + (0 if cell.b is None else cell.b.detach().numpy())
+    gates = dict(zip(cell.formula.gates, np.split(pre, 4, -1), strict=True))
+    ys, _ = scan(cell, xs[None], executor=executor)
+    np.testing.assert_allclose(ys[0].detach(), np.stack(list(paper(cell, gates))), rtol=1e-9, atol=1e-11)
+
+
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_formula_has_at_most_eight_lines(name):
     source = inspect.getsource(inspect.unwrap(CELLS[name](D, H).formula.function))

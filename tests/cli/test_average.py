@@ -4,9 +4,11 @@ import json
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
-from elman.pipeline import train
+from elman import artifact
+from elman.errors import ConfigError
+from elman.pipeline import average_models, train
 from tests.cli.lm_folder import call, store
 from tests.cli.pairs_folder import pairs, recipe, write
 
@@ -24,7 +26,6 @@ def made(tmp_path_factory):
     write(folder, "a", [("ein Haus", "a house"), *pairs(60)])
     train(recipe(folder, epochs=1), folder / "words")
     store(folder / "lm")
-    store(folder / "lm2")
     return folder
 
 
@@ -42,6 +43,7 @@ def test_the_weights_are_the_mean_and_all_else_is_of_the_first(elman, made):
     for name in one:
         torch.testing.assert_close(mean[name], (2 * one[name] + other[name]) / 3)
     stored = [json.loads((made / name / "config.json").read_text()) for name in ("m", "mean")]
+    assert stored[0].pop("sha256") != stored[1].pop("sha256")
     assert stored[0] == stored[1]
     assert json.loads((made / "mean" / "metrics.json").read_text()) == {"averaged": ["m", "more", "m"]}
     assert "the mean of those in m, more, m" in (made / "mean" / "README.md").read_text()
@@ -53,9 +55,18 @@ def test_the_mean_of_a_model_and_itself_is_the_model(elman, made):
     assert elman("translate", "same", "b.en").out == elman("translate", "m", "b.en").out
 
 
+def test_of_what_is_no_number_with_a_point_all_must_be_alike():
+    marks = torch.tensor([True, False])
+    assert torch.equal(average_models._mean([marks, marks.clone()]), marks)
+    with pytest.raises(ConfigError, match="differ in which of their weights are trained"):
+        average_models._mean([marks, ~marks])
+    assert average_models._mean([torch.tensor([1.0]), torch.tensor([4.0])]).tolist() == [2.5]
+
+
 def test_a_language_model_can_be_averaged_too(elman, made):
-    path = made / "lm2" / "model.safetensors"
-    save_file({name: -w for name, w in load_file(path).items()}, path)
+    lm = artifact.load(made / "lm")
+    lm.net.load_state_dict({name: -w for name, w in lm.net.state_dict().items()})
+    lm.save(made / "lm2")
     assert elman("average", "lm", "lm2", "--out", "zero").code == 0
     weights = load_file(made / "zero" / "model.safetensors")
     assert all(not w.any() for w in weights.values())

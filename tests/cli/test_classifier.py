@@ -187,6 +187,7 @@ def test_ctrl_c_saves_says_how_to_go_on_and_is_exit_code_130(elman, made, monkey
 
     with monkeypatch.context() as patch:
         patch.setattr(Classifier, "loss", loss)
+        patch.setattr("elman.cli.stop_signals._leave", lambda code: None)  # the process of the tests goes on
         stopped = elman(*train, "--out", "cut")
     assert (stopped.code, stopped.out) == (130, "")
     assert stopped.err.endswith("to resume, run the same command with --resume\n")
@@ -206,7 +207,9 @@ TRAIN = ["train", "classifier", "--out", "x", "--train"]
         ([*TRAIN, "a.tsv", "--set", "model.hiden=3"], "model.hiden"),
         ([*TRAIN, "a.tsv", "--set", "nonsense"], "'nonsense'"),
         ([*TRAIN, "a.tsv", "--cell", "lstmm"], "lstmm"),
-        ([*TRAIN, "a.tsv", "--hidden", "0"], "model.hidden"),
+        ([*TRAIN, "a.tsv", "--hidden", "0"], "--hidden is 0; it must be from 1"),
+        ([*TRAIN, "a.tsv", "--seeds", "0"], "--seeds is 0; it must be from 1"),
+        (["predict", "m", "--top", "0"], "--top is 0; it must be from 1"),
         ([*TRAIN, "a.tsv", "--tokens", "letters"], "tokens.kind"),
         ([*TRAIN, "nothing.tsv"], "nothing.tsv"),
         ([*TRAIN, "a.tsv", "--text", "body"], "a.tsv:1: "),
@@ -245,12 +248,10 @@ def test_a_mistake_is_one_line_on_stderr_and_exit_code_1(elman, made, arguments,
     [
         ([*TRAIN, "a.tsv", "--hiden", "3"], "--hiden"),
         ([*TRAIN, "a.tsv", "--hidden", "many"], "'many'"),
-        ([*TRAIN, "a.tsv", "--seeds", "0"], "--seeds"),
         ([*TRAIN, "a.tsv", "--device", "toaster"], "'toaster'"),
         (["train", "classifier", "--train", "a.tsv"], "--out"),
         (["train", "poet"], "'poet'"),
         (["evaluate", "m"], "FILE..."),
-        (["predict", "m", "--top", "0"], "--top"),
         (["predict"], "DIR"),
     ],
 )

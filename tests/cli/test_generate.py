@@ -12,7 +12,7 @@ from elman.generation import GenerationConfig, Sampling, generate
 from tests.cli.lm_folder import call, store
 from tests.tasks.topics import fresh
 
-DRAWN = "--sample --temperature 0.7 --top-k 4 --top-p 0.9 --min-p 0.01 --seed 2 -n 3"
+DRAWN = "--sample --temperature 0.7 --top-k 4 --top-p 0.9 --min-p 0.01 --min-tokens-to-keep 2 --seed 2 -n 3"
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,11 @@ def elman(monkeypatch, capsys):
     ("options", "how", "n"),
     [
         (["--seed", "3"], Sampling(seed=3), 1),
-        (DRAWN.split(), Sampling(temperature=0.7, top_k=4, top_p=0.9, min_p=0.01, seed=2), 3),
+        (
+            DRAWN.split(),
+            Sampling(temperature=0.7, top_k=4, top_p=0.9, min_p=0.01, min_tokens_to_keep=2, seed=2),
+            3,
+        ),
         (["--greedy"], Greedy(), 1),
         (
             ["--beam", "4", "--beam-factor", "20", "--length-penalty", "0.5", "-n", "2"],
@@ -50,9 +54,10 @@ def test_options_say_how_to_write(elman, model, options, how, n):
 
 def test_options_say_within_which_rules(elman, model):
     folder, lm = model
-    said = "--max-tokens 9 --min-tokens 5 --no-repeat 2 --ban tide --ban a --stop up"
+    said = "--max-tokens 9 --min-tokens 5 --no-repeat 2 --repetition-penalty 1.3 --ban tide --ban a --stop up"
     done = elman("generate", folder, "--greedy", *said.split())
-    rules = GenerationConfig(max_tokens=9, min_tokens=5, no_repeat=2, banned=("tide", "a"), stop=("up",))
+    counts = {"max_tokens": 9, "min_tokens": 5, "no_repeat": 2, "repetition_penalty": 1.3}
+    rules = GenerationConfig(**counts, banned=("tide", "a"), stop=("up",))
     assert done.out == generate(lm, strategy=Greedy(), config=rules)[0].text + "\n"
     assert elman("generate", folder, "--max-seconds", "0").out.count(" ") == 0
 
@@ -105,13 +110,21 @@ def test_a_passage_scored_as_running_text_costs_what_writing_it_cost(elman, lett
     assert text["log_probability"] == pytest.approx(sum(written.log_probs))
 
 
-def test_one_sample_of_characters_is_a_passage_unless_told(elman, letters):
+def test_several_texts_begin_with_the_one(elman, model, letters):
+    for folder, *options in ((model[0],), (letters,), (letters, "--no-passage")):
+        said = ["--seed", "4", "--max-tokens", "30", *options]
+        one, three = (elman("generate", folder, *said, "-n", n).out for n in ("1", "3"))
+        assert three.startswith(one)
+        assert len(three) > len(one)
+
+
+def test_samples_of_characters_are_passages_unless_told(elman, letters):
     def lines(*options):
-        return elman("generate", letters, "--seed", "4", *options).out.count("\n")
+        return elman("generate", letters, "--seed", "4", "--max-tokens", "90", *options).out.count("\n")
 
     assert lines() == lines("--passage") > 3
     assert lines("--no-passage") == lines("--min-tokens", "1") == 1
-    assert lines("-n", "2") == 2
+    assert lines("-n", "2", "--no-passage") == 2
     assert elman("generate", letters, "--greedy").out.count("\n") == 1
 
 
@@ -139,7 +152,10 @@ def test_a_passage_comes_piece_by_piece_on_a_terminal(elman, letters, monkeypatc
         ("--greedy --top-k 3", "--top-k is for sampling, not for --greedy or --beam"),
         ("--trace", "--beam-factor, --keep-width, --length-penalty and --trace are for --beam K"),
         ("--beam 2 -n 3", "n_best is 3; it must be from 1 to the width, 2"),
-        ("--temperature 0", "temperature is 0.0; it must be above 0; Greedy() is what it tends to"),
+        ("--min-tokens 50 --max-tokens 20", "min_tokens is 50; it must be at most 20, max_tokens"),
+        ("--stop= --greedy", "stop has an empty string in it, which every text contains"),
+        ("--repetition-penalty 0", "--repetition-penalty is 0.0; it must be above 0"),
+        ("--temperature 0", "--temperature is 0.0; it must be above 0"),
     ],
 )
 def test_contradictions_are_one_line(elman, model, options, line):

@@ -65,3 +65,13 @@ def test_what_cannot_be_written_is_one_line(tmp_path: Path, monkeypatch, capsys)
     done = call(monkeypatch, capsys, "inspect", str(tmp_path / "m"), "--out", str(below))
     assert (done.code, done.out) == (1, "")
     assert done.err == f"elman: {below}: Not a directory\n"
+
+
+def test_memory_that_is_used_up_is_one_line(tmp_path: Path, monkeypatch, capsys):
+    import torch
+
+    monkeypatch.setattr("elman.artifact.read_config", lambda folder: torch.empty(1 << 56, dtype=torch.uint8))
+    done = call(monkeypatch, capsys, "predict", str(tmp_path))
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("elman: out of memory (72,057.6 TB more were needed); a smaller")
+    assert done.err.count("\n") == 1

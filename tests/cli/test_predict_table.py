@@ -22,7 +22,9 @@ def models(tmp_path_factory) -> Path:
     front.save(topics.fresh(), folder / "topics")
     front.save(meetings.fresh(), folder / "pairs")
     front.save(names.fresh(), folder / "names")
-    front.save(toy_pairs.made(), folder / "strings")
+    strings = toy_pairs.made()
+    strings.net.float()
+    front.save(strings, folder / "strings")
     return folder
 
 

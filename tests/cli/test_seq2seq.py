@@ -51,7 +51,7 @@ def test_two_files_or_a_table_train_the_same_model(elman, made, files):
     (made / "a.jsonl").write_text("".join(rows))
     lines = [f'"{t}",{s}\n' for s, t in pairs(40, seed=1)]
     (made / "b.csv").write_text("de,en\n" + "".join(lines))
-    done = elman("train", "seq2seq", *files, "--out", "new", *SMALL)
+    done = elman("train", "seq2seq", *files, "--out", "new", "--overwrite", *SMALL)
     assert done.code == 0, done.err
     assert "model: new" in done.err.splitlines()[-3:]
     first = made / "first.json"
@@ -268,8 +268,9 @@ def test_of_several_models_the_mean_of_their_attention_is_shown(elman, model, ma
         (["translate", "m", "empty.txt"], "empty.txt: the file is empty"),
         (["translate", "m", "b.en", "--with", "joint"], "must have the same tokens"),
         (["translate", "m", "b.en", "--n-best", "4", "--beam", "2"], "n_best is 4"),
-        (["translate", "m", "b.en", "--length-penalty", "-1"], "length_penalty is -1"),
-        (["translate", "m", "b.en", "--max-tokens", "0"], "max_tokens is 0"),
+        (["translate", "m", "b.en", "--length-penalty", "-1"], "--length-penalty is -1.0; it must be from 0"),
+        (["translate", "m", "b.en", "--max-tokens", "0"], "--max-tokens is 0; it must be at least 1"),
+        (["translate", "m", "b.en", "--beam", "0"], "--beam is 0; it must be from 1"),
         (["translate", "m", "b.en", "--attention", "no/such/a.png"], "cannot be written"),
         (["translate", "m", "b.en", "--attention", "a.gif"], "a.gif: a picture ends in .png, .svg or .pdf"),
         (["translate", "plain", "b.en", "--show-attention"], "there is no attention to show"),
@@ -328,7 +329,6 @@ def test_a_language_model_has_other_verbs_than_predict(elman, made):
     [
         (["train", "seq2seq", "--out", "x"], "--train"),
         (["train", "seq2seq", "--train", "a.tsv"], "--out"),
-        (["translate", "m", "--beam", "0"], "--beam"),
         (["translate"], "DIR"),
     ],
 )

@@ -58,3 +58,11 @@ def test_half_of_what_torchrun_sets_is_refused(monkeypatch, rank):
     monkeypatch.setenv("RANK", rank) if rank else monkeypatch.delenv("RANK", raising=False)
     with pytest.raises(ConfigError, match=r"RANK is (not set|'foo'); start several processes with torchrun"):
         is_main_process()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has it")
+def test_results_that_cannot_be_written_are_one_line_and_exit_code_1():
+    command = [sys.executable, "-m", "elman", "--version"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "elman: standard output: No space left on device\n")

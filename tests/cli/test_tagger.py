@@ -279,7 +279,7 @@ def test_every_output_can_be_chosen(elman, made, output):
 
 
 def test_init_adds_the_tags_and_words_that_are_new(elman, made):
-    train = ["train", "tagger", "--out", "on", "--init", "m", *QUICK[:2], "--epochs", "1"]
+    train = ["train", "tagger", "--out", "on", "--overwrite", "--init", "m", *QUICK[:2], "--epochs", "1"]
     done = elman(*train, "--train", "b.conll")
     assert (done.code, "starts from m: no new labels, no new words\n" in done.err) == (0, True)
     (made / "org.conll").write_text("Ann NOUN B-PER\n\n\nthe DET O\nUN NOUN B-ORG\n")

@@ -46,7 +46,7 @@ def test_a_demo_trains_a_model_shows_it_and_leaves_it(task: str, tmp_path: Path)
     demo = ALL[task]
     data = tmp_path / "data"
     data.mkdir()
-    outcome = run_recipe(build(demo.recipe(data)), tmp_path)
+    outcome = run_recipe(build(demo.recipe(data)), tmp_path, overwrite=True)
     assert outcome is not None
     header, rows, caption = demo.results(outcome.model)
     assert {len(row) for row in rows} == {len(header)}
@@ -70,6 +70,18 @@ def test_the_nearest_word_has_most_of_a_beginning_in_common():
     ]
 
 
+def test_the_words_that_are_shown_come_from_all_over_the_held_out_ones():
+    class Echo:
+        def translate(self, words: list[str]) -> list[str]:
+            return [word.upper() for word in words]
+
+    demo = PronunciationDemo(SOUNDS, MINUTES)
+    held = demo.keys("test")
+    shown = [line.split()[0] for line in list(demo.examples(Echo()))[1:9]]
+    assert shown == [held[i * (len(held) // 8)] for i in range(8)]
+    assert held.index(shown[-1]) > len(held) / 2
+
+
 @pytest.mark.parametrize("task", ["lm", "classifier"])  # a tagger's lines are words
 def test_what_is_held_out_is_in_no_other_file(task: str, tmp_path: Path):
     ALL[task].recipe(tmp_path)
@@ -84,7 +96,7 @@ def test_what_is_held_out_is_in_no_other_file(task: str, tmp_path: Path):
 
 
 def test_a_line_without_words_has_no_answer(tmp_path: Path):
-    outcome = run_recipe(build(ALL["tagger"].recipe(tmp_path)), tmp_path)
+    outcome = run_recipe(build(ALL["tagger"].recipe(tmp_path)), tmp_path / "m")
     assert outcome is not None
     assert ALL["tagger"].answer(outcome.model, "...") == ""
     assert strip_marks(ALL["tagger"].answer(outcome.model, "Stop, (this) is it.")) == strip_marks(

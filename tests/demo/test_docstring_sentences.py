@@ -45,6 +45,12 @@ def test_code_and_fragments_are_no_sentences(text):
     assert list(sentences(text)) == []
 
 
+def test_a_paragraph_has_one_indent_whatever_the_lengths_of_its_lines():
+    prose = "Read all the lines\n    of a file that may be compressed\n    or not."
+    assert list(sentences(prose)) == ["Read all the lines of a file that may be compressed or not."]
+    assert list(sentences(prose.replace("    or", "        or"))) == []
+
+
 def test_a_sentence_that_stands_twice_is_found_once():
     file = '"""This sentence stands in two files."""'
     assert list(collect_sentences([SourceFile("a.py", file), SourceFile("b.py", file)])) == ["a.py"]
@@ -67,6 +73,8 @@ def test_inner_workings_come_only_when_asked_for():
     assert shown < everything
     assert not any("/tests/" in name for name in shown)
     assert any("/_core/" in name for name in shown)
+    folders = {part for name in shown for part in name.split("/")[:-1]}
+    assert {part for part in folders if part.startswith("_")} == {"_core"}
 
 
 def test_keys_keep_their_part_whatever_others_there_are():
@@ -75,3 +83,14 @@ def test_keys_keep_their_part_whatever_others_there_are():
         assert set(some) < set(more)
     assert sorted(name for part in many for name in part) == sorted(f"file {i}" for i in range(1000))
     assert min(map(len, many)) > 20
+
+
+def test_lines_of_one_paragraph_may_differ_in_length_but_not_in_indent():
+    assert [*sentences("The first line goes on\n  in a second one, which is longer\n  than the third.")]
+    assert not [*sentences("The first line goes on\n  in a second one, which is\n    deeper than the first.")]
+
+
+def test_a_folder_within_a_private_one_is_private():
+    names = {file.name for file in source_files(("numpy",))}
+    private = {part for name in names for part in name.split("/")[1:-1] if part.startswith("_")}
+    assert private <= {"_core"}

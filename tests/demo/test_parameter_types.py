@@ -41,7 +41,11 @@ def test_a_type_has_one_label_or_none(said, type_):
 def test_the_first_sentence_of_a_description_is_taken():
     assert sentence("the ``dimension``\n    to reduce. It may be so.") == "the dimension to reduce"
     assert sentence("too short") == ""
+    assert sentence("so " * 66 + "on") == ("so " * 66 + "on").strip()  # 200 characters
+    assert sentence("so " * 66 + "ons") == ""
     assert sentence("3 is not how text begins") == ""
+    assert sentence("the name of " + "a" * 188) == "the name of " + "a" * 188
+    assert sentence("the name of " + "a" * 189) == ""
 
 
 def test_both_styles_are_read(monkeypatch):

@@ -146,6 +146,14 @@ def test_the_order_of_a_maximum_does_not_depend_on_what_was_traced_before():
     assert "max(a + b, h)" in line
 
 
+def test_in_a_sum_the_input_stands_before_the_recurrence_whatever_their_names():
+    @formula(gates="a b")
+    def cell(x, U, s):
+        return State(h=tanh(U.a(s.h) + x.b) * sigmoid(x.a))
+
+    assert equations(cell, bias=False) == ["a = σ(W_a x)", "b = tanh(W_b x + U_a h)", "h' = a ⊙ b"]
+
+
 def test_a_quotient_in_a_product_and_the_blocks_of_heads_are_written():
     assert CELLS["minlstm"](3, 4).equations()[-1] == "h' = (f / (f + i)) ⊙ h + n ⊙ (i / (f + i))"
     assert LSTM(3, 4, heads=2).equations()[-1] == "U = diag(U^1, …, U^2)"

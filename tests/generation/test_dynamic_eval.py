@@ -60,8 +60,10 @@ def test_a_text_that_repeats_itself_is_learnt_while_it_is_read() -> None:
     assert adapted < 0.5 * plain
 
 
-def test_updates_follow_the_formula() -> None:
-    lm, how = made(), DynamicEval(rate=0.01, decay=0.5, epsilon=1e-2, warm=1, steps=3)
+@pytest.mark.parametrize("warm", [0, 1])
+def test_updates_follow_the_formula(warm: int) -> None:
+    """With a decay at which some weights go all the way back, and none goes beyond."""
+    lm, how = made(), DynamicEval(rate=0.01, decay=0.5, epsilon=1e-2, warm=warm, steps=3)
     lm.net.eval()
     ids = torch.tensor([[4, 5, 6, 7, 8, 9, 10]])
     w0 = {n: p.detach().double().numpy().copy() for n, p in lm.net.named_parameters()}
@@ -69,7 +71,7 @@ def test_updates_follow_the_formula() -> None:
     adaptation = Adaptation(lm.net, how)
     net = adaptation.net
     state = net.begin(1)
-    for k, start in enumerate((0, 3)):
+    for k, start in enumerate((0, 3, 1)):
         x, y = ids[:, start : start + 3], ids[:, start + 1 : start + 4]
         _, hs = net.read(state, x)
         loss = net.output.nll(hs, y).mean()
@@ -77,12 +79,15 @@ def test_updates_follow_the_formula() -> None:
         g = {n: v.double().numpy() for n, v in zip(w, found, strict=True)}
         squares = {n: (squares[n] * k + g[n] ** 2) / (k + 1) for n in w}
         state, _, _ = adaptation.read(state, x, y, y > 0)
-    roots = {n: np.sqrt(s) for n, s in squares.items()}
-    mean = sum(r.sum() for r in roots.values()) / sum(r.size for r in roots.values())
-    for n, p in net.named_parameters():
-        back = np.minimum(how.decay * roots[n] / mean, 1) * (w0[n] - w[n])
-        expected = w[n] - how.rate * g[n] / (roots[n] + how.epsilon) + back
-        np.testing.assert_allclose(p.detach().numpy(), expected, rtol=1e-4, atol=1e-6)
+        if k < warm:
+            continue
+        roots = {n: np.sqrt(s) for n, s in squares.items()}
+        mean = sum(r.sum() for r in roots.values()) / sum(r.size for r in roots.values())
+        assert any((how.decay * root > 2 * mean).any() for root in roots.values())
+        for n, p in net.named_parameters():
+            back = np.minimum(how.decay * roots[n] / mean, 1) * (w0[n] - w[n])
+            w[n] = w[n] - how.rate * g[n] / (roots[n] + how.epsilon) + back
+            np.testing.assert_allclose(p.detach().numpy(), w[n], rtol=1e-4, atol=1e-6)
 
 
 def test_a_text_that_was_followed_is_likelier_then() -> None:
@@ -121,3 +126,14 @@ def test_rare_words_of_an_adaptive_softmax_need_no_gradient() -> None:
 def test_settings_without_sense_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=next(iter(options))):
         DynamicEval(**options)
+
+
+def test_weights_are_drawn_back_to_where_they_were_and_no_further() -> None:
+    lm = made()
+    adaptation = Adaptation(lm.net, DynamicEval(rate=0.0, decay=1e9, warm=0))
+    with torch.no_grad():
+        for weight in adaptation.weights:
+            weight.add_(1.0)
+    adaptation._change([torch.ones_like(weight) for weight in adaptation.weights])
+    for weight, trained in zip(adaptation.weights, adaptation.trained, strict=True):
+        torch.testing.assert_close(weight, trained)

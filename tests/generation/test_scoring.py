@@ -4,8 +4,10 @@ import itertools
 import math
 
 import pytest
+import torch
 
-from elman.generation import score, scores
+from elman.generation import cursor, score, scores, scoring
+from elman.state import leaves
 from elman.text.vocab import BOS, PAD
 from tests.tasks.toy_lm import KINDS, next_probabilities, real, toy
 
@@ -69,3 +71,32 @@ def test_scoring_leaves_a_network_in_training_as_it_was():
     first = score(lm, "Once upon").log_probs
     assert lm.net.training
     assert score(lm, "Once upon").log_probs == first
+
+
+def test_a_long_text_is_read_in_pieces_and_scores_the_same(monkeypatch):
+    lm, text = real("chars"), "Once upon a tide " * 20
+    whole, sizes, read = score(lm, text).log_probs, [], lm.net.read
+
+    def watched(state, ids, mask=None):
+        sizes.append(ids.numel())
+        return read(state, ids, mask)
+
+    monkeypatch.setattr(scoring, "_TOKENS", 50)
+    monkeypatch.setattr(lm.net, "read", watched)
+    assert scores(lm, ["a", text, "tide"])[1].log_probs == pytest.approx(whole)
+    assert max(sizes) == 50
+    assert sum(sizes) == len(whole) + 2 * 5  # the short ones stand side by side
+
+
+def test_a_long_prompt_is_read_in_pieces_and_leads_to_the_same_state(monkeypatch):
+    lm, ids = real("chars"), [5, 6, 7] * 40
+    whole = cursor.advance(lm, cursor.start_cursor(lm), ids)
+    monkeypatch.setattr(cursor, "_PIECE", 7)
+    pieces = cursor.advance(lm, cursor.start_cursor(lm), ids)
+    assert pieces.token == whole.token
+    for (_, one), (_, other) in zip(leaves(pieces.state), leaves(whole.state), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_a_perplexity_that_no_float_holds_is_infinite():
+    assert scoring.TextScore(["a"], [-1e6]).perplexity == math.inf

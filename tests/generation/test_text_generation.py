@@ -1,14 +1,15 @@
 """Texts that a model writes: by every policy, from every prompt, within the rules."""
 
+import inspect
 import itertools
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 import torch
 
 from elman.decoding import Beam, Greedy
+from elman.decoding.stopping import check_strings
 from elman.errors import ConfigError
 from elman.generation import GenerationConfig, Sampling, generate, generate_iter, score, trace_beam
 from elman.generation.token_bytes import token_bytes
@@ -47,6 +48,47 @@ def test_the_same_seed_writes_the_same_text():
     assert first != other
     assert len(set(first)) == 3
     assert len({str(generate(lm)[0]) for _ in range(5)}) > 1  # without a seed each call draws anew
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("passage", [False, True])
+def test_several_texts_begin_with_those_of_fewer(kind, passage):
+    lm, rules = toy(kind), GenerationConfig(max_tokens=15, passage=passage)
+    for seed in range(2):
+        one, three, five = (
+            [str(text) for text in generate(lm, "Once ", Sampling(seed=seed), n=n, config=rules)]
+            for n in (1, 3, 5)
+        )
+        assert three[:1] == one
+        assert five[:3] == three
+    beams = [[str(t) for t in generate(lm, "Once ", Beam(width=4), n=n, config=SHORT)] for n in (1, 3)]
+    assert beams[1][:1] == beams[0]
+
+
+def test_texts_of_neighbouring_seeds_have_nothing_in_common():
+    lm, rules = toy("chars"), GenerationConfig(max_tokens=20, passage=True)
+    written = [str(t) for seed in range(4) for t in generate(lm, "", Sampling(seed=seed), n=4, config=rules)]
+    assert len(set(written)) == 16
+
+
+@pytest.mark.parametrize("kind", ["words", "chars"])
+def test_the_penalty_is_on_what_was_read_and_written(kind):
+    """Greedy choice by hand: the logits of all that was read divided or multiplied, and the largest taken."""
+    lm, rules = toy(kind), GenerationConfig(max_tokens=6, repetition_penalty=1.7)
+    [text] = generate(lm, "Once up a\n", Greedy(), config=rules)
+    ids = [*lm.tokenizer.encode("Once up a"), lm.end]
+    state, read = lm.net.begin(1), len(ids)
+    for token in (lm.end, *ids[:-1]):
+        state, _ = lm.net.step(state, torch.tensor([token]))
+    while len(ids) < read + 6 and (len(ids) == read or ids[-1] != lm.end):
+        state, logits = lm.net.step(state, torch.tensor(ids[-1:]))
+        scaled = [
+            x if i not in ids else x / 1.7 if x > 0 else x * 1.7 for i, x in enumerate(logits[0].tolist())
+        ]
+        ids.append(max((i for i in range(len(scaled)) if i == lm.end or i >= 4), key=scaled.__getitem__))
+    assert text.continuation == lm.tokenizer.decode([i for i in ids[read:] if i != lm.end])
+    [free] = generate(lm, "Once up a\n", Greedy(), config=SHORT)
+    assert not free.continuation.startswith(text.continuation)
 
 
 @pytest.mark.parametrize("how", [Sampling(seed=3), Beam(width=4)])
@@ -205,15 +247,17 @@ def test_temperature_near_zero_is_greedy():
 
 def test_wishes_that_cannot_be_granted_are_refused():
     lm = toy("words")
-    with pytest.raises(ConfigError, match="n is 2; it must be at least 1, and there is but one greedy text"):
+    with pytest.raises(ConfigError, match="n is 2; it must be 1, as there is but one greedy text"):
         generate(lm, strategy=Greedy(), n=2)
     with pytest.raises(ConfigError, match="n_best is 5; it must be from 1 to the width, 2"):
         generate(lm, strategy=Beam(width=2), n=5)
     with pytest.raises(ConfigError, match="stop has an empty string in it"):
         GenerationConfig(stop=("",))
-    said = SimpleNamespace(max_tokens=1, banned="war", stop=())  # what types would refuse in a test
     with pytest.raises(ConfigError, match="banned is 'war'; it must be a tuple of strings"):
-        GenerationConfig.__post_init__(said)
+        inspect.unwrap(check_strings)("banned", "war")  # what types would refuse in a test
+    for wrong in ({"max_tokens": 20, "min_tokens": 50}, {"min_tokens": 101}):
+        with pytest.raises(ConfigError, match=r"^min_tokens is .*; it must be at most (20|100), max_tokens$"):
+            GenerationConfig(**wrong)
     with pytest.raises(ConfigError, match="max_tokens is 0"):
         GenerationConfig(max_tokens=0)
 

@@ -43,10 +43,11 @@ def test_a_decoder_that_attention_feeds_goes_step_by_step(decoder, stepwise):
     assert {c.executor for c in of_decoder if c.mode == "prediction"} == {BY_STEPS}
 
 
-def test_asking_changes_neither_modes_nor_random_numbers():
-    net, before = classifier().net.eval(), torch.get_rng_state()
+@pytest.mark.parametrize("training", [False, True])
+def test_asking_changes_neither_modes_nor_random_numbers(training):
+    net, before = classifier().net.train(training), torch.get_rng_state()
     executor_choices(net)
-    assert not net.training
+    assert net.training == training
     assert torch.equal(torch.get_rng_state(), before)
 
 

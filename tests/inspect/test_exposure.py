@@ -1,9 +1,12 @@
 """Exposure bias: counted out by hand on models so small that this can be done."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
+from elman.decoding import AtTokens
 from elman.inspect.exposure import measure_exposure
 from elman.inspect.exposure_curves import plot_exposure_curves
 from tests.objectives.toy import END, START, A, B, Pairs, Toy, pairs
@@ -84,6 +87,35 @@ def test_the_excess_is_what_gold_costs_more_after_own_tokens():
         assert found.counts[k - 1] == len(more[k])
     assert found.cumulative[-1] == pytest.approx(found.excess.sum())
     assert found.bias == pytest.approx(found.excess.mean())
+
+
+class Endless(Toy):
+    """Writes on until its end token, so that there is room for several beginnings of gold."""
+
+    def begin(self, batch: Pairs, copies: int = 1):
+        return replace(super().begin(batch, copies), stop=AtTokens((END,)), limit=12)
+
+
+def test_own_tokens_begin_after_every_fourth_of_gold():
+    toy, gold = Endless(3), [A, B, B, A, B, A, A, B, A, B]
+    with torch.no_grad():
+        toy.net.O[END] = 0
+    batch = pairs(gold, gold[:6], seed=3)
+    more: dict[int, list[float]] = {1: [], 2: []}
+    for x, right in rows(batch):
+        for cut in (0, 4, 8):
+            own: list[int] = []
+            for k in (1, 2):
+                own.append(int(run(toy, x, right[:cut] + own).argmax()))
+                if cut + k >= len(right) or END in own:
+                    break
+                here = right[cut + k]
+                cost = run(toy, x, right[: cut + k])[here] - run(toy, x, right[:cut] + own)[here]
+                more[k].append(float(cost))
+    found = measure_exposure(toy, [batch], own=2)
+    assert found.counts.tolist() == [len(more[1]), len(more[2])]
+    assert len(more[1]) > len(more[2]) > 2
+    assert found.excess == pytest.approx([np.mean(more[1]), np.mean(more[2])])
 
 
 def test_a_model_that_writes_gold_has_no_exposure_bias():

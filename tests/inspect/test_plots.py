@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from elman.errors import ConfigError
+from elman.inspect import exposure_curves, plots, reliability_diagram
 from elman.inspect.alignment import plot_alignment
-from elman.inspect.plots import plot_gradients
+from elman.inspect.exposure_curves import Exposure, PositionCurves, plot_exposure_curves
+from elman.inspect.history import TrainingHistory
+from elman.inspect.plots import plot_gradients, plot_history
+from elman.inspect.reliability_diagram import plot_reliability
 from elman.inspect.text_plots import plot_bars
+from elman.tasks.results import Confidences
 
 pytest.importorskip("matplotlib")
 BEGINS = {"png": b"\x89PNG\r\n", "svg": b"<?xml", "pdf": b"%PDF-"}
@@ -56,3 +61,41 @@ def test_another_ending_is_refused_and_nothing_is_written(name, tmp_path):
     with pytest.raises(ConfigError, match=r"a picture ends in \.png, \.svg or \.pdf"):
         draw_bars(tmp_path / name)
     assert not [*tmp_path.iterdir()]
+
+
+def draw_history(path: Path) -> None:
+    history = TrainingHistory(np.arange(200), np.linspace(2, 1, 200), 1, [])
+    plot_history(history, "accuracy", path)
+
+
+def draw_exposure(path: Path) -> None:
+    run = PositionCurves(*(np.ones(3) for _ in range(3)))
+    plot_exposure_curves(Exposure(run, run, np.ones(2), np.ones(2), 4), path)
+
+
+def draw_reliability(path: Path) -> None:
+    plot_reliability(Confidences([0.9, 0.8, 0.3], [True, False, False]), path)
+
+
+def captured_axes(draw, monkeypatch):
+    """The axes of a figure that is drawn but not written."""
+    figures = []
+    for module in (plots, exposure_curves, reliability_diagram):
+        monkeypatch.setattr(module, "save_figure", lambda fig, path: figures.append(fig))
+    draw(Path("a.png"))
+    return figures[0].axes
+
+
+@pytest.mark.parametrize("draw", [draw_gradients, draw_history, draw_exposure])
+def test_every_axis_has_a_title_and_says_what_it_measures(draw, monkeypatch):
+    for ax in captured_axes(draw, monkeypatch):
+        assert ax.get_title()
+        assert ax.get_xlabel()
+        assert ax.get_ylabel()
+
+
+def test_whoever_is_as_sure_as_right_is_on_the_diagonal(monkeypatch):
+    shares, _ = captured_axes(draw_reliability, monkeypatch)
+    (diagonal,) = shares.lines
+    np.testing.assert_array_equal(*diagonal.get_data())
+    assert shares.get_xlim() == shares.get_ylim() == (0, 1)

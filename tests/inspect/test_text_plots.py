@@ -84,3 +84,20 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ModelError, match=r"pip install 'elman\[plot\]'"):
         plot_bars(["a"], [1.0], tmp_path / "p.png", title="t", label="y")
+
+
+@pytest.mark.parametrize("panels", range(1, 8))
+def test_panels_stand_side_by_side_with_at_most_one_place_empty(panels):
+    columns = text_plots._columns(panels, width=5)
+    assert -panels % columns <= 1
+    fitting = [n for n in range(1, min(3, panels) + 1) if -panels % n <= 1]
+    assert columns == max(fitting)
+
+
+@pytest.mark.parametrize(("least", "colours"), [(0.0, "viridis"), (-0.5, "RdBu_r")])
+def test_values_below_zero_are_shown_around_zero(least, colours, monkeypatch, tmp_path):
+    figures = []
+    monkeypatch.setattr(text_plots, "save_figure", lambda fig, path: figures.append(fig))
+    values = {"h": np.linspace(least, 1, 6).reshape(3, 2)}
+    plot_gates(["a", "b", "c"], LayerGates(1, "forward", values, ("h",), "h"), tmp_path / "a.png")
+    assert figures[0].axes[0].images[0].get_cmap().name == colours

@@ -407,3 +407,13 @@ def test_what_does_not_fit_is_said_in_one_sentence():
     for span in ([0, 1, 1], [0, 0, 3], [0, -1, 1]):
         with pytest.raises(ModelError, match="in row 0, which has 2 tokens"):
             crf.pieces(scores, tags, mask, torch.tensor([span]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_in_halves_it_sums_in_float32(dtype):
+    crf, scores, mask = CRF(3), torch.randn(2, 4, 3).to(dtype), torch.ones(2, 4).bool()
+    tags = torch.zeros(2, 4).long()
+    half = CRF(3).to(dtype)
+    for name, rest in (("log_probability", (tags, mask)), ("marginals", (mask,)), ("viterbi", (mask,))):
+        ours, plain = (getattr(one, name)(xs, *rest) for one, xs in ((half, scores), (crf, scores.float())))
+        torch.testing.assert_close(ours, plain)

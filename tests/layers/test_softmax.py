@@ -20,7 +20,7 @@ from tests.layers.logits import problem, relative, whole
     count=st.integers(1, 9),
     vocabulary=st.integers(1, 40),
     chunk=st.integers(1, 45),
-    smoothing=st.sampled_from([0.0, 0.1]),
+    smoothing=st.sampled_from([0.0, 0.1, 1.0]),
     biased=st.booleans(),
     seed=st.integers(0, 999),
 )

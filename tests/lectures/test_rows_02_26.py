@@ -29,7 +29,7 @@ from elman.cells.gate_examples import SoftGate, coupled_gates, hard_gate, indepe
 from elman.inspect import gradient_norms, trace_gates
 from elman.inspect.comparison import Comparison
 from elman.layers import MERGES, RNN, BiRNN, from_torch, to_torch
-from elman.scan import scan
+from elman.scan import EXECUTORS, scan
 from elman.state import State
 
 
@@ -242,21 +242,26 @@ def lstm_by_hand(cell, xs, *, bounded=False):
     return np.stack(hs, 1), c
 
 
-def test_row_16_the_lstm_without_biases():
+@pytest.mark.parametrize("executor", [*EXECUTORS, "auto"])
+def test_row_16_the_lstm_without_biases(executor):
+    """By every executor: a kernel of PyTorch's alone would be right whatever the formula says."""
     cell, xs = filled(LSTM(3, 4, bias=False)), random(2, 5, 3)
     hs, c = lstm_by_hand(cell, xs)
-    ys, state = scan(cell, xs)
+    ys, state = scan(cell, xs, executor=executor)
     close(ys, hs)
     close(state.c, c)
     assert count_parameters(cell) == 4 * (3 * 4 + 4 * 4)
 
 
-def test_row_17_the_lstm_with_biases():
+@pytest.mark.parametrize("executor", [*EXECUTORS, "auto"])
+def test_row_17_the_lstm_with_biases(executor):
     theirs = nn.LSTM(3, 4, batch_first=True).double()
     ours = RNN(LSTM(3, 4)).double()
+    assert weights(ours.cell)[2]["f"].tolist() == [1.0] * 4
+    assert not np.concatenate([weights(ours.cell)[2][gate] for gate in "izo"]).any()
     from_torch(ours, theirs.state_dict())
     xs = random(2, 5, 3)
-    (ys, state), (expected, (h, c)) = ours(xs), theirs(xs)
+    (ys, state), (expected, (h, c)) = scan(ours.cell, xs, executor=executor), theirs(xs)
     close(ys, expected)
     close(state.h, h[0])
     close(state.c, c[0])

@@ -7,16 +7,16 @@ import pytest
 import torch
 from torch import nn
 
-from elman.layers import BiRNN, to_torch
+from elman.layers import RNN, BiRNN, to_torch
 from elman.tasks.tagger.task import Tagger
 from tests.tasks.names import examples, fresh
 
 
 def outputs(model: Tagger, words: tuple[str, ...]) -> torch.Tensor:
-    """y_{1:n} (n, 2H) by PyTorch's bidirectional LSTM on the rows of E."""
-    level = model.net.encode.stack[0]
-    bare = BiRNN(level.forward_rnn.cell.cell, level.backward_rnn.cell.cell)
-    theirs = nn.LSTM(bare.input_size, model.config.hidden, batch_first=True, bidirectional=True)
+    """y_{1:n} (n, 2H, or H in one direction) by PyTorch's LSTM on the rows of E."""
+    level, both = model.net.encode.stack[0], model.config.bidirectional
+    bare = BiRNN(level.forward_rnn.cell.cell, level.backward_rnn.cell.cell) if both else RNN(level.cell.cell)
+    theirs = nn.LSTM(bare.input_size, model.config.hidden, batch_first=True, bidirectional=both)
     theirs.load_state_dict(to_torch(bare))
     xs = model.net.words.embed[0].E.weight[model.featurizer.tokenizer.encode_tokens(words)]
     with torch.no_grad():
@@ -84,15 +84,18 @@ def _allowed(tags: list[str]) -> bool:
     return all(tag[0] != "I" or before in (f"B-{tag[2:]}", tag) for before, tag in pairwise(["O", *tags]))
 
 
-def test_row_52_the_tag_of_the_word_before_enters_the_cell():
+@pytest.mark.parametrize("bidirectional", [True, False])
+def test_row_52_the_tag_of_the_word_before_enters_the_cell(bidirectional):
     """P(t | w) = Π_i P(t_i | w, t_{<i}), by PyTorch's LSTM cell that reads [y_i ; T t_{i-1}]."""
-    model = fresh(columns=("pos",), output="autoregressive", beam=256)
+    model = fresh(columns=("pos",), output="autoregressive", beam=256, bidirectional=bidirectional)
     (head,) = model.net.heads
     items, H = model.tagsets[0].labels.items, model.config.hidden
-    theirs = nn.LSTMCell(2 * H + model.config.tag_size, H)
+    theirs = nn.LSTMCell((1 + bidirectional) * H + model.config.tag_size, H)
     theirs.load_state_dict({k.removesuffix("_l0"): v for k, v in to_torch(head.read).items()})
     e = next(e for e in examples(30, 3, columns=("pos",)) if len(e.words) == 3)
     ys = outputs(model, e.words)
+    same = [torch.equal(a, b) for a, b in zip(outputs(model, e.words[:2]), ys, strict=False)]
+    assert same == [not bidirectional] * 2, "in one direction no word sees those after it"
 
     def log_p(path: tuple[int, ...]) -> float:
         state, before, total = (torch.zeros(1, H), torch.zeros(1, H)), len(items), 0.0

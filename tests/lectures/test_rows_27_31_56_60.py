@@ -178,7 +178,7 @@ def test_row_58_a_beam_keeps_the_k_best_of_each_length(lm, width):
 
 
 def test_row_58_a_beam_that_keeps_all_finds_the_likeliest_text(lm):
-    [text] = best(lm, Beam(width=10**5, narrow=False, length_penalty=0.0))
+    [text] = best(lm, Beam(width=10**4, narrow=False, length_penalty=0.0))
     likeliest = max(Plain(lm).texts(), key=Plain(lm).log_prob)
     assert text.text == lm.tokenizer.decode(likeliest)
 
@@ -197,13 +197,21 @@ def test_row_59_a_beam_of_variable_width_keeps_what_is_within_a_factor_of_the_be
 
 
 @pytest.mark.parametrize("width", [2, 3, 5, 10])
-def test_row_60_the_beam_narrows_with_each_completed_text(lm, width):
+@pytest.mark.parametrize(
+    "end", [0.0, 4.0, 5.0]
+)  # added to the score of the end: texts of one length, or of all
+def test_row_60_the_beam_narrows_with_each_completed_text(width, end):
+    lm = made("words", LINES)
+    lm.net.softmax.b.data[EOS] += end
     beam = Beam(width=width, length_penalty=0.0, n_best=width)
     found = [(text.text, text.score) for text in best(lm, beam)]
     expected = listed(lm, width, narrow=True)
     assert [text for text, _ in found] == [lm.tokenizer.decode(ids) for ids, _ in expected]
     assert [score for _, score in found] == pytest.approx([score for _, score in expected])
-    places = width
+    places, widths = width, []
     for event, _ in trace_beam(lm, "", beam, config=GenerationConfig(max_tokens=LIMIT)):
         assert event.width == places
+        widths.append(places)
         places -= event.completed
+    if end:  # it narrows at once, and where there is room for it again and again
+        assert len(set(widths)) >= min(width - 1, 3), widths

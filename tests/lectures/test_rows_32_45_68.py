@@ -6,17 +6,21 @@ import torch
 from torch import nn
 
 from elman.cells import Elman
-from elman.inspect.alignment import plot_alignment
+from elman.errors import ConfigError
+from elman.inspect import alignment
 from elman.layers import RNN, to_torch
 from elman.layers.encoder import EncoderOutput
 from elman.layers.rnn import StackedRNN
 from elman.tasks.seq2seq.loss import loss, teacher_forced
 from elman.tasks.seq2seq.task import DecodingConfig, Seq2Seq, Seq2SeqConfig
 from elman.text.vocab import BOS, EOS
+from tests.layers.test_convolution import by_hand as convolve_by_hand
+from tests.layers.test_transformer import by_hand as attend_by_hand
 from tests.tasks.toy_pairs import ALIGNED, CHARS, JOINT, SINGLE, WORDS, made, pairs, train
 
 PAIRS = pairs(("abc", "xy"), ("cab", "yyx"), ("b", "x"))
 ONE = {"layers": 1, "cell": "elman"}
+ENCODERS = ("recurrent", "convolutional", "transformer")
 TASKS = pairs(
     ("the cat sleeps", "die Katze schläft"),  # translation
     ("how are you ?", "fine , and you ?"),  # dialogue
@@ -183,6 +187,12 @@ def test_row_38_writing_ends_at_eos_at_any_symbol_or_at_the_maximum_length():
         (found,) = one.translate(["ab"], beam=1, max_tokens=14, config=DecodingConfig(stop=(symbol,)))
         assert found == whole.partition(symbol)[0]
     assert {"\n", "y", ";"} & set(whole)
+    for beam in (1, 3):  # the search itself ends there: nothing is written that is then cut off
+        config = DecodingConfig(stop=("y", ";"), n_best=beam)
+        for found in one.translations(["ab"], beam=beam, max_tokens=14, config=config)[0]:
+            assert not {"y", ";"} & set(found.tokens[:-1])
+            assert len(found.tokens) == len(found.log_probs)
+            assert len(found.tokens) == 14 or found.tokens[-1] in ("y", ";")
     one.net.softmax.b.data[EOS] = 60.0
     assert one.translations(["ab"], beam=1)[0][0].tokens == []
 
@@ -208,6 +218,20 @@ def test_row_40_the_context_enters_every_step():
     for t, token in enumerate(before(one, "xyx")):
         h = paper.cell(h, paper.E[token], c)
         np.testing.assert_allclose(y[t], paper.softmax(paper.readout(h, c)))
+
+
+def test_row_40_the_context_may_enter_every_step_and_not_the_softmax():
+    """y_t = softmax(V h_t + b): c is seen by the cell alone."""
+    options = {"decoder_init": "zero", "summary": "mean", "context_readout": False}
+    one = made(CHARS, PAIRS, decoder="context", **options, **ONE)
+    paper, c = Paper(one), encoded(one, "abca").ys[0].numpy().mean(0)
+    y, _ = read(one, "abca", "xyx")
+    h = np.zeros(4)
+    for t, token in enumerate(before(one, "xyx")):
+        h = paper.cell(h, paper.E[token], c)
+        np.testing.assert_allclose(y[t], paper.softmax(h))
+    with pytest.raises(ConfigError, match="context_readout is for the decoder 'context'"):
+        Seq2SeqConfig(decoder="luong", context_readout=False)
 
 
 def looking(one: Seq2Seq, score, source: str, target: str) -> None:
@@ -244,7 +268,9 @@ def test_row_43_the_bilinear_form_scores_and_its_sizes_may_differ():
     looking(one, lambda h, h_j: h @ W_s @ h_j, "abca", "xyx")
 
 
-def test_row_44_weights_are_a_softmax_their_sum_is_the_context_and_the_alignment_is_drawn(tmp_path):
+def test_row_44_weights_are_a_softmax_their_sum_is_the_context_and_the_alignment_is_drawn(
+    tmp_path, monkeypatch
+):
     one = made(CHARS, PAIRS, decoder="luong", decoder_init="zero", **ONE)
     paper, hs = Paper(one), encoded(one, "abca").ys[0].numpy()
     W_s = numbers(one.net.decoder.attention.score.W_s.weight)
@@ -257,15 +283,24 @@ def test_row_44_weights_are_a_softmax_their_sum_is_the_context_and_the_alignment
         np.testing.assert_allclose(found.weights[t].numpy(), alpha, rtol=1e-5)
         np.testing.assert_allclose(y[t], paper.softmax(paper.readout(h, alpha @ hs)))
     assert (found.source, found.target) == ([*"abca"], ["x", "y", "</s>"])
-    plot_alignment(found.weights.numpy(), found.source, found.target, tmp_path / "a.png")
+    drawn, write = [], alignment.write_figure
+
+    def watch(fig, path, **options):
+        drawn.extend(fig.axes[0].images)
+        write(fig, path, **options)
+
+    monkeypatch.setattr(alignment, "write_figure", watch)
+    alignment.plot_alignment(found.weights.numpy(), found.source, found.target, tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes()[1:4] == b"PNG"
+    (image,) = drawn
+    assert (image.get_array().shape, image.get_clim()) == ((3, 4), (0, 1))
+    np.testing.assert_array_equal(image.get_array(), found.weights.numpy())
 
 
 @pytest.mark.parametrize("decoder", ["context", "bahdanau", "gnmt", "input-feeding"])
 def test_row_45_a_decoder_does_not_care_who_has_read(decoder):
     """With outputs of any encoder put in place of another's, what is written is the same."""
-    kinds = ("recurrent", "convolutional", "transformer")
-    ones = [made(CHARS, PAIRS, encoder=e, decoder=decoder, bidirectional=False) for e in kinds]
+    ones = [made(CHARS, PAIRS, encoder=e, decoder=decoder, bidirectional=False) for e in ENCODERS]
     batch = ones[0].collate(ones[0].encode(PAIRS).rows)
     for one in ones:
         one.net.decoder.load_state_dict(ones[0].net.decoder.state_dict())
@@ -281,6 +316,22 @@ def test_row_45_a_decoder_does_not_care_who_has_read(decoder):
             costs.append(loss(one.net, one.config, batch).item())
             del one.net.encode
         assert costs == pytest.approx([costs[0]] * 3)
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
+def test_row_45_each_encoder_reads_the_source_in_its_own_way(kind):
+    one = made(CHARS, PAIRS, encoder=kind, bidirectional=False)
+    xs = numbers(one.net.source.E.weight)[one.tokenizers.source.encode("abca")]
+    if kind == "recurrent":
+        lstm = usual([layer.cell.cell for layer in one.net.encoder.layers.stack], 3)
+        expected = numbers(lstm(torch.tensor(xs)[None])[0][0])
+    elif kind == "convolutional":
+        expected = convolve_by_hand(one.net.encoder.net, xs)
+    else:
+        expected = attend_by_hand(one.net.encoder.net, xs, one.net.encoder.net.layers[0].self_attn.num_heads)
+    found = encoded(one, "abca")
+    np.testing.assert_allclose(found.ys[0].numpy(), expected, atol=1e-10)
+    np.testing.assert_allclose(found.last[0].numpy(), expected[-1], atol=1e-10)
 
 
 def test_row_68_tokenise_embed_encode_generate():

@@ -61,6 +61,19 @@ def test_columns_for_further_labels_change_no_score():
     assert wider([1, 2, 3]) == score([1, 2, 3])
 
 
+def test_where_nothing_is_to_be_found_and_nothing_was_the_score_is_0():
+    assert counted.count_sets([set(), {1}], [set(), {1}])([0]) == 0
+    assert counted.count_label_sets([(), ("a",)], [(), ("a",)])([0]) == 0
+    assert counted.count_tags([0, 1], [0, 1])([0]) == 0
+    assert counted.count_edits([[], ["a"]], [[[]], [["a"]]])([0]) == 0
+
+
+def test_a_perplexity_beyond_all_numbers_is_infinite():
+    score = counted.count_perplexity([699.5, 800.0], [1, 1])
+    assert score([0]) == pytest.approx(np.exp(699.5))
+    assert score([1]) == np.inf
+
+
 def test_perplexity_is_that_of_all_tokens_together():
     score = counted.count_perplexity([2.0, 6.0], [1, 3])
     assert score() == pytest.approx(np.exp(2.0))

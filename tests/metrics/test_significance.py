@@ -62,6 +62,12 @@ def test_accuracy_is_tested_as_the_sign_test_does(only_a, only_b):
     )
 
 
+def test_a_difference_that_no_draw_reaches_counts_once_for_itself():
+    """Of 40 answers all are better: 2^-39 of the swaps are as extreme, of 99 draws none."""
+    worse, better = count_right([False] * 40), count_right([True] * 40)
+    assert permutation_p_value(worse, better, trials=99) == 1 / 100
+
+
 def test_the_same_seed_gives_the_same_p():
     gold, a, b = labels(1, 200)
     one, other = (count_right([g == p for g, p in zip(gold, side, strict=True)]) for side in (a, b))
@@ -99,8 +105,9 @@ def test_bleu_and_chrf_are_tested_as_sacrebleu_does():
 def test_drawing_in_portions_changes_nothing(monkeypatch):
     a, b = count_mean(range(7)), count_mean([3] * 7)
     whole = bootstrap_differences(a, b)
-    monkeypatch.setattr("elman.metrics.significance.CHUNK", 30)
-    np.testing.assert_array_equal(bootstrap_differences(a, b), whole)
+    for few in (30, 1):
+        monkeypatch.setattr("elman.metrics.significance.CHUNK", few)
+        np.testing.assert_array_equal(bootstrap_differences(a, b), whole)
 
 
 def test_the_interval_of_a_mean_is_that_of_statistics():

@@ -97,6 +97,14 @@ def test_risk_and_likelihood_are_mixed_by_their_share():
     agree(gradient(mixed(toy, BATCH, 0.0), toy), gradient(right, toy))
 
 
+def test_reward_and_likelihood_are_mixed_by_their_share():
+    toy = Toy()
+    plain = Reinforce(COST, SelfCriticalBaseline(), samples=1, sampler=every)
+    mixed = Reinforce(COST, SelfCriticalBaseline(), samples=1, likelihood=0.3, sampler=every)
+    right = 0.7 * plain(toy, BATCH, 0.0) + 0.3 * toy.likelihood(BATCH)
+    agree(gradient(mixed(toy, BATCH, 0.0), toy), gradient(right, toy))
+
+
 class Arbitrary(torch.nn.Module):
     """A baseline that depends on what is known before each token, and on nothing else."""
 
@@ -159,6 +167,23 @@ def test_mixer_trains_gold_by_likelihood_and_its_own_last_steps_by_reward(progre
             tokens += float(p) * len(row)
     found = gradient(mixer(toy, BATCH, progress + 1e-9), toy)
     agree(found, gradient(total / tokens, toy))
+
+
+def test_mixer_rewards_no_padding_and_no_gold():
+    """Its baseline hears of the tokens that the model chose: of each sequence all but the first."""
+    chosen = []
+
+    class Listening(torch.nn.Module):
+        greedy = False
+
+        def forward(self, trial: Trial) -> Tensor:
+            chosen.extend(trial.free.tolist())
+            return torch.zeros_like(trial.hs[..., 0])
+
+    mixer = Mixer(COST, Listening(), delta=2, start=0.0, every=1.0, sampler=every)
+    mixer(Toy(), BATCH, 0.0)
+    written = [row for gold in gold_rows(BATCH) for row in all_sequences(gold[:1])]
+    assert chosen == [[False, *(place < len(row) for place in (1, 2))] for row in written]
 
 
 def test_certain_forcing_is_maximum_likelihood():

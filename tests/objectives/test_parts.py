@@ -8,13 +8,14 @@ from torch import nn
 
 from elman.errors import ConfigError
 from elman.metrics import AddK, edit_distance, sentence_bleus
-from elman.objectives import ProfessorForcing, RiskConfig, pairwise_cost
+from elman.objectives import ProfessorForcing, Reinforce, RiskConfig, SampleBatch, pairwise_cost
 from elman.objectives.auxiliary_network import AuxiliaryNetwork
+from elman.objectives.objective import Objective
 from elman.objectives.professor import Discriminator
 from elman.objectives.scheduled_sampling import SCHEDULES
 from elman.objectives.sequence_costs import bleu_cost, edit_cost, exact_cost
 from elman.pipeline.recipe import build
-from tests.objectives.toy import END, A, B, Toy, gradient, pairs
+from tests.objectives.toy import END, A, B, Toy, gradient, pairs, sequences
 
 BATCH = pairs([B, A, END], [A, A, A])
 
@@ -99,6 +100,37 @@ def test_a_discriminator_tells_free_from_forced_running_of_a_model_that_writes_o
     assert set(one.metrics()) == {"likelihood", "fooled", "discriminator", "accuracy"}
 
 
+class Said(Objective):
+    metric_names = ("first", "second")
+
+    def forward(self, model, batch, progress):
+        self.log(torch.tensor(progress), torch.tensor(-progress))
+        return torch.zeros(())
+
+
+def test_what_is_logged_is_the_mean_of_all_at_first_and_of_about_fifty_later():
+    one, values, mean = Said(), [(7 * i) % 11 / 10 for i in range(120)], 0.0
+    assert one.metrics() == {}
+    for i, value in enumerate(values):
+        one(None, None, value)
+        mean = sum(values[: i + 1]) / (i + 1) if i < 50 else mean + (value - mean) / 50
+        assert one.metrics() == pytest.approx({"first": mean, "second": -mean}, abs=1e-6)
+
+
+def test_reinforcement_logs_what_samples_cost_and_how_far_they_are_from_expected():
+    class Quarter(nn.Module):
+        greedy = False
+
+        def forward(self, trial):
+            return torch.full_like(trial.hs[..., 0], -0.25)
+
+    drawn = SampleBatch(sequences([[A, END], [B, A, END]]), torch.ones(2, 1), None)
+    one = Reinforce(pairwise_cost(lambda a, b: float(len(a))), Quarter(), samples=1, sampler=lambda *_: drawn)
+    one(Toy(), BATCH, 0.0)
+    # Rewards -1 on two tokens and -2 on three, each compared with -0.25.
+    assert one.metrics() == pytest.approx({"cost": 1.5, "advantage": (2 * 0.75 + 3 * 1.75) / 5})
+
+
 rows = st.lists(st.text("abc", max_size=6), min_size=2, max_size=2)
 
 
@@ -130,6 +162,7 @@ def test_a_constant_schedule_is_constant():
 def test_an_objective_is_chosen_by_its_kind():
     recipe = build({"task": "seq2seq", "objective": {"kind": "risk", "samples": 3}})
     assert recipe.objective == RiskConfig(samples=3)
+    assert build({"task": "seq2seq", "objective": {"kind": "risk", "samples": 1, "reference": True}})
     assert build({"task": "lm", "objective": "professor"}).objective.kind == "professor"
     assert build({"task": "tagger"}).objective.kind == "likelihood"
 
@@ -139,7 +172,8 @@ def test_an_objective_is_chosen_by_its_kind():
     [
         ({"kind": "riks"}, "objective.kind is 'riks'; it may be 'likelihood', 'scheduled'"),
         ({"kind": "risk", "sample": 3}, "'objective.sample'; did you mean 'samples'"),
-        ({"kind": "risk", "samples": 0}, "objective.samples is 0; it must be at least 1"),
+        ({"kind": "risk", "samples": 0}, "objective.samples is 0; it must be from 1 to 10,000"),
+        ({"kind": "risk", "samples": 1}, "samples is 1, with nothing to compare it with: take 2, or reference"),
         ({"kind": "risk", "sharpness": 0}, "objective.sharpness is 0.0; it must be above 0"),
         ({"kind": "scheduled", "p_end": 1.5}, "objective.p_end is 1.5; it must be from 0 to 1"),
         ({"kind": "mixer", "every": 0}, "objective.every is 0.0; it must be above 0"),

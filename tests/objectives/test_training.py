@@ -88,7 +88,7 @@ def test_every_task_can_be_trained_by_every_objective(make, kind, tmp_path):
     assert all(f'"{name}": ' in log for name in told), "an evaluation says how the objective fares"
 
 
-class Interrupted:
+class Interrupted(list[int]):
     """Ctrl-C after the fourth update."""
 
     looked = 0
@@ -104,7 +104,7 @@ def test_a_resumed_run_ends_as_if_never_stopped(make, kind, tmp_path, monkeypatc
     """To the bit: what the objective learnt is in the checkpoint, its optimizer too."""
     recipe = build(make(tmp_path) | {"objective": {"kind": kind} | KINDS[kind]})
     run_recipe(recipe, tmp_path / "whole")
-    monkeypatch.setattr(runs, "stop_signals", lambda: nullcontext(Interrupted()))
+    monkeypatch.setattr(runs, "defer_signals", lambda: nullcontext(Interrupted()))
     assert run_recipe(recipe, tmp_path / "parted") is None
     monkeypatch.undo()
     assert run_recipe(recipe, tmp_path / "parted", resume=True) is not None

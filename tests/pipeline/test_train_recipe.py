@@ -2,6 +2,7 @@
 
 import json
 import signal
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from elman.pipeline import run_recipe
 from elman.pipeline.recipe import Recipe, build, recipe_class
 from elman.tasks.classifier.task import Classifier, ClassifierDataConfig
 from elman.text.batching import BucketBatches
+from tests.campaign.small_runs import fingerprint
 from tests.tasks.topics import TINY, examples, fresh, table
 
 
@@ -39,7 +41,7 @@ def changed(one: Recipe, **training: object) -> Recipe:
 def interrupted(monkeypatch):
     """Trains and is interrupted by Ctrl-C within the seventh update."""
 
-    def train(chosen: Recipe, out: Path) -> None:
+    def train(chosen: Recipe, out: Path, **options: bool) -> None:
         honest, calls = Classifier.loss, []
 
         def loss(self, batch, progress):
@@ -50,7 +52,7 @@ def interrupted(monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(Classifier, "loss", loss)
-            assert run_recipe(chosen, out) is None
+            assert run_recipe(chosen, out, **options) is None
         assert len(calls) == 7
 
     return train
@@ -87,7 +89,7 @@ def test_a_finished_run_can_be_resumed_and_is_the_same(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("training", "key"), [({"lr": 0.5}, "training.lr"), ({"updates": 13}, "training.updates")]
+    ("training", "key"), [({"beta1": 0.5}, "training.beta1"), ({"updates": 13}, "training.updates")]
 )
 def test_other_settings_are_not_resumed_and_are_named(tmp_path, interrupted, training, key):
     chosen = recipe(tmp_path)
@@ -112,18 +114,90 @@ def test_other_data_are_not_resumed(tmp_path, interrupted):
         run_recipe(chosen, tmp_path / "m", resume=True)
 
 
+def edit(path: str, change: Callable[[list[str]], list[str]]) -> None:
+    header, *rows = Path(path).read_text().splitlines()
+    Path(path).write_text("\n".join([header, *change(rows)]) + "\n")
+
+
+def shuffle_labels(lines: list[str]) -> list[str]:
+    texts, labels = zip(*(line.split("\t") for line in lines), strict=True)
+    return ["\t".join(pair) for pair in zip(texts, reversed(labels), strict=True)]
+
+
+@pytest.mark.parametrize("part", ["train", "valid"])
+@pytest.mark.parametrize("change", [shuffle_labels, lambda lines: lines[::-1]], ids=["labels", "lines"])
+def test_data_of_the_same_size_are_other_data(tmp_path, interrupted, part, change):
+    chosen = recipe(tmp_path)
+    interrupted(chosen, tmp_path / "m")
+    edit(getattr(chosen.data, part), change)
+    with pytest.raises(ModelError, match=f"data.{part} was 'contents of SHA-256"):
+        run_recipe(chosen, tmp_path / "m", resume=True)
+
+
+def test_a_moved_file_and_another_way_to_write_its_name_are_the_same_data(tmp_path, interrupted, monkeypatch):
+    chosen = recipe(tmp_path)
+    run_recipe(chosen, tmp_path / "whole")
+    interrupted(chosen, tmp_path / "cut")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "moved").mkdir()
+    (tmp_path / "b.tsv").rename(tmp_path / "moved" / "c.tsv")
+    renamed = replace(chosen, data=replace(chosen.data, train="./a.tsv", valid="moved/../moved/c.tsv"))
+    assert run_recipe(renamed, tmp_path / "cut", resume=True) is not None
+    assert weights(tmp_path / "cut") == weights(tmp_path / "whole")
+
+
+def test_a_test_file_may_be_given_when_resuming(tmp_path, interrupted):
+    chosen = recipe(tmp_path)
+    interrupted(chosen, tmp_path / "m")
+    judged = replace(chosen, data=replace(chosen.data, test=table(tmp_path / "t.tsv", 6, 2)))
+    assert "test" in run_recipe(judged, tmp_path / "m", resume=True).metrics
+
+
 def test_nothing_to_resume_is_said(tmp_path):
     with pytest.raises(ModelError, match="no checkpoint to resume from"):
         run_recipe(recipe(tmp_path), tmp_path / "m", resume=True)
 
 
-def test_a_new_run_ends_the_model_that_was_there(tmp_path, interrupted):
-    """Its weights with the new vocabulary would be a model that answers nonsense."""
-    chosen = recipe(tmp_path)
-    run_recipe(chosen, tmp_path / "m")
-    interrupted(changed(chosen, seed=5), tmp_path / "m")
-    with pytest.raises(ModelError, match="--resume"):
-        artifact.load(tmp_path / "m")
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_a_model_stays_as_it_is_until_the_one_that_replaces_it_is_complete(tmp_path, interrupted):
+    chosen, m = recipe(tmp_path), tmp_path / "m"
+    other = replace(changed(chosen, seed=5), tokens=replace(chosen.tokens, lower=True, min_count=3))
+    run_recipe(chosen, m)
+    old = files(m)
+    with pytest.raises(ConfigError, match=r"m holds a model: .*--overwrite"):
+        run_recipe(other, m)
+    interrupted(other, m, overwrite=True)
+    assert files(m) == old
+    assert artifact.load(m).classify(["when"])
+    with pytest.raises(ConfigError, match=r"m/\.run holds a run that was interrupted: .*--resume"):
+        run_recipe(other, m, overwrite=True)
+    run_recipe(other, m, resume=True)
+    run_recipe(other, tmp_path / "whole")
+    assert fingerprint(m) == fingerprint(tmp_path / "whole")
+
+
+def test_a_run_that_fails_leaves_the_model_that_it_began_with(tmp_path):
+    chosen, m = recipe(tmp_path), tmp_path / "m"
+    run_recipe(chosen, m)
+    old = files(m)
+    with pytest.raises(ModelError, match="loss is nan"):
+        run_recipe(changed(chosen, lr=1e30), m, init=m, overwrite=True)
+    assert files(m) == old
+
+
+def test_a_run_without_an_update_leaves_nothing_behind(tmp_path):
+    """Neither an empty folder where there was none, nor anything in the folder of a model."""
+    with pytest.raises(DataError):
+        run_recipe(recipe(tmp_path, train="none.tsv"), tmp_path / "new" / "m")
+    assert not (tmp_path / "new").exists()
+    run_recipe(recipe(tmp_path), tmp_path / "m")
+    before = sorted((tmp_path / "m").iterdir())
+    with pytest.raises(DataError):
+        run_recipe(recipe(tmp_path, train="none.tsv"), tmp_path / "m", overwrite=True)
+    assert sorted((tmp_path / "m").iterdir()) == before
 
 
 def test_init_starts_from_another_model(tmp_path):
@@ -270,7 +344,7 @@ def test_the_folder_says_what_was_done(tmp_path):
     chosen = recipe(tmp_path, test=table(tmp_path / "c.tsv", 20, 2))
     outcome = run_recipe(chosen, tmp_path / "m")
     stored = json.loads((tmp_path / "m" / "config.json").read_text())
-    del stored["elman"]
+    del stored["elman"], stored["sha256"]
     assert build(stored) == chosen
     metrics = json.loads((tmp_path / "m" / "metrics.json").read_text())
     assert metrics == json.loads(json.dumps(outcome.metrics))

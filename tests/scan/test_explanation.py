@@ -7,8 +7,8 @@ import torch
 
 from elman.cells import GRU, LSTM, Dropout, Residual, Stacked, Zoneout
 from elman.errors import ModelError
-from elman.scan import EXECUTORS, executors, explain, scan
-from elman.scan.executors import torch_kernels
+from elman.scan import EXECUTORS, explain, scan
+from elman.scan.executors import choice, torch_kernels
 from tests.zoo import ALL, cell_of
 
 MASK = torch.tensor([[True] * 5, [True, True, False, False, False]])
@@ -26,7 +26,7 @@ def ran(monkeypatch):
 
         return replace(one, run=run)
 
-    monkeypatch.setattr(executors, "EXECUTORS", {n: watched(e) for n, e in EXECUTORS.items()})
+    monkeypatch.setattr(choice, "EXECUTORS", {n: watched(e) for n, e in EXECUTORS.items()})
     return names
 
 

@@ -104,7 +104,7 @@ def test_new_rows_are_trained_and_saved(tmp_path):
         optimizer.zero_grad()
         new.loss(data, 0.0).backward()
         optimizer.step()
-    new.net.eval()
+    new.net.float().eval()
     assert [p.label for p in new.classify(e.text for e in NEW)] == ["cause", "time"]
     artifact.save_model(new, tmp_path / "m")
     again = artifact.load(tmp_path / "m", Classifier)

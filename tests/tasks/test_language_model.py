@@ -375,6 +375,10 @@ def test_a_second_start_reads_no_text(tmp_path: Path, monkeypatch: pytest.Monkey
     assert isinstance(second.encode(text).ids, np.memmap)
     assert np.array_equal(second.encode(text).ids, ids)
     monkeypatch.undo()
+    (kept,) = (tmp_path / "cache").glob("*.tokens/tokenizer/vocab.json")
+    kept.write_text(kept.read_text().replace(first.tokenizer.items[-1], "another"))
+    third = LanguageModel.from_examples(SMALL, TokenizerConfig(), text)
+    assert third.tokenizer.items == first.tokenizer.items, "a damaged vocabulary is learnt anew"
     (tmp_path / "a.txt").write_text("something else")
     assert "else" in LanguageModel.from_examples(SMALL, TokenizerConfig(), text).tokenizer.items
 

@@ -119,3 +119,9 @@ def test_coverage_costs_what_a_slow_loop_counts():
         found = one.loss(data, 0.0).item()
     assert found == pytest.approx(plain + 0.7 * looked / one.weight(data))
     assert looked > 0
+
+
+def test_a_target_that_nothing_points_to_costs_much_but_not_everything():
+    pointer, o = Pointer(3, 4), torch.zeros(1, 1, 3)
+    nat = pointer.nll(o, torch.zeros(1, 1, 2), torch.zeros(1, 1), torch.tensor([[5]]), torch.tensor([[4, 2]]))
+    assert 40 < nat.item() < 60

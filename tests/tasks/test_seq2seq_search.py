@@ -3,6 +3,7 @@
 import itertools
 import math
 import time
+from dataclasses import replace
 
 import pytest
 import torch
@@ -194,10 +195,30 @@ def test_answers_stop_at_the_end_at_a_string_or_at_a_length():
     assert one.translate(["a"], beam=1) == [" ".join("xyz" * 4)], "2 n + 10 tokens"
     assert one.translate(["a b", "a"], beam=1, max_tokens=5) == ["x y z x y"] * 2
     for beam in (1, 2):
-        assert one.translate(["a", "a b"], beam=beam, config=DecodingConfig(stop=("z x",))) == ["x y "] * 2
+        config = DecodingConfig(beam=beam, stop=("z x",))
+        assert one.translate(["a", "a b"], config=config) == ["x y "] * 2
+        for (found,) in one.translations(["a", "a b"], config=config):
+            assert len(found.log_probs) == 4, "the search ends there, not the text alone"
+            assert found.tokens == ["x", "y", "z", "x"]
     with torch.no_grad():
         one.net.softmax.logits = _cycle({BOS: x, x: y, y: EOS, EOS: x, z: x}, one)
     assert one.translate(["a"], beam=1, config=DecodingConfig(stop=("q",))) == ["x y"]
+
+
+@pytest.mark.parametrize("wrong", [("",), ("x", "")])
+def test_an_empty_stop_string_is_refused(wrong):
+    with pytest.raises(ConfigError, match=r"^stop has an empty string in it, which every text contains$"):
+        DecodingConfig(stop=wrong)
+
+
+def test_a_large_repetition_penalty_writes_other_words_first():
+    one = made(WORDS, pairs(("a b", "x y z"), ("b", "z y")), decoder="context")
+    one.net.softmax.b.data[EOS] = -50.0
+    for beam in (1, 3):
+        free = DecodingConfig(beam=beam, max_tokens=3)
+        [[plain]] = one.translations(["a"], config=free)
+        [[found]] = one.translations(["a"], config=replace(free, repetition_penalty=1e9))
+        assert len({*plain.tokens}) < 3 == len({*found.tokens})
 
 
 def _cycle(following: dict[int, int], one: Seq2Seq):
@@ -331,3 +352,12 @@ def test_an_alignment_has_a_row_for_each_token_and_for_the_end():
     torch.testing.assert_close(found.weights.sum(1), torch.ones(3))
     with pytest.raises(ConfigError, match="no attention to show"):
         model("context").align("ab", "x")
+
+
+def test_a_transducer_has_as_much_room_in_company_as_alone():
+    """After n tokens, n + 5 of <s> to write at."""
+    one = made(CHARS, pairs(("abca", "x"), ("b", "y")), **ALIGNED)
+    batch = one.collate([one.encode_pair("abca"), one.encode_pair("b")])
+    with torch.no_grad():
+        mask = one.net.encode(batch.source, batch.mask).mask
+    assert mask.sum(1).tolist() == [13, 7]

@@ -6,10 +6,12 @@ import torch
 from elman import artifact
 from elman.errors import ModelError
 from elman.metrics import calibration_error
+from elman.tasks.tagger import tag_calibration
 from elman.tasks.tagger.heads import CRFHead, SoftmaxHead
 from elman.tasks.temperature import Calibration
 from tests.tasks.names import examples, fresh, trained
 from tests.tasks.test_heads import CASES, TAGS, case, every_path, head, renormalised
+from tests.unsigned import drop_digests
 
 SCALED = [one for one in CASES if one[0] != "autoregressive"]
 
@@ -34,6 +36,22 @@ def test_the_temperature_divides_the_score_of_a_whole_sequence(kind, constrained
         for tag in range(len(TAGS)):
             share = sum(p for path, p in expected.items() if path[place] == tag)
             assert marginals[place, tag].item() == pytest.approx(share, abs=1e-6)
+
+
+@pytest.mark.parametrize(("most", "expected"), [(1000, 7), (7, 7), (3, 3), (4, 4)])
+def test_a_temperature_is_fitted_to_sentences_from_all_over_the_data(monkeypatch, most, expected):
+    """All where they are few, else every n-th."""
+    model, seen = fresh(), []
+    data = model.encode(examples(7))
+    monkeypatch.setattr(tag_calibration, "SENTENCES", most)
+
+    def listen(head, column, chunks):
+        seen.extend(tags for chunk in chunks for tags in chunk.tags)
+        return Calibration(1.0)
+
+    monkeypatch.setattr(tag_calibration, "_fit", listen)
+    tag_calibration.calibrate_heads(model, data)
+    assert len(seen) == expected
 
 
 @pytest.mark.parametrize("kind", ["softmax", "crf"])
@@ -71,7 +89,7 @@ def test_scores_and_stored_temperatures_are_those_of_the_answers(tmp_path):
     loaded = artifact.load(tmp_path)
     assert [h.calibration for h in loaded.heads] == [h.calibration for h in model.heads]
     assert "temperature of ner: " in (tmp_path / "README.md").read_text()
-    (tmp_path / "decision.json").write_text('[{"temperature": 0}, {"temperature": 1}]')
+    (drop_digests(tmp_path) / "decision.json").write_text('[{"temperature": 0}, {"temperature": 1}]')
     with pytest.raises(ModelError, match=r"decision\.json: the file is damaged"):
         artifact.load(tmp_path)
 

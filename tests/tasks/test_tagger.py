@@ -20,6 +20,7 @@ from elman.tasks.tagger.task import Tagger, TaggerConfig, TaggerDataConfig, Tagg
 from elman.tasks.word_batch import collate
 from elman.text.spans import convert_tags, tags_to_spans
 from tests.tasks.names import OUTPUTS, TINY, conll, conllu, examples, fresh, trained
+from tests.unsigned import drop_digests
 
 SENTENCES = [
     ["Ann", "Smith", "saw", "York"],
@@ -236,6 +237,7 @@ def test_damaged_tags_are_refused(tmp_path, damage):
     model = fresh()
     config = to_plain(recipe_class("tagger")(model=model.config))
     artifact.save(model, tmp_path, config=config, metrics={}, card="")
+    drop_digests(tmp_path)
     (tmp_path / "labels.json").write_text(damage)
     with pytest.raises(ModelError, match=r"labels\.json: the file is damaged"):
         artifact.load(tmp_path)
@@ -245,7 +247,7 @@ def test_tags_of_other_weights_are_refused(tmp_path):
     model = fresh()
     config = to_plain(recipe_class("tagger")(model=model.config))
     artifact.save(model, tmp_path, config=config, metrics={}, card="")
-    stored = json.loads((tmp_path / "labels.json").read_text())
+    stored = json.loads((drop_digests(tmp_path) / "labels.json").read_text())
     stored[0]["labels"].append("B-ORG")
     (tmp_path / "labels.json").write_text(json.dumps(stored))
     with pytest.raises(ModelError, match="disagree"):

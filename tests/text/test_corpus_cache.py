@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -127,10 +128,43 @@ def test_a_changed_text_takes_the_place_of_the_old(cache: CorpusCache, source: P
     assert len(list(cache.folder.iterdir())) == 2
 
 
-def test_a_touched_text_is_encoded_again(cache: CorpusCache, source: Path) -> None:
+def test_a_touched_text_is_the_same_text(cache: CorpusCache, source: Path) -> None:
     cache.open()
     os.utime(source, ns=(0, 0))
+    assert not built(cache)
+
+
+def test_another_text_of_the_same_size_and_time_is_encoded_again(cache: CorpusCache, source: Path) -> None:
+    os.utime(source, ns=(0, 0))
+    cache.open()
+    source.write_text("\n".join(TEXT).replace("cat", "sat"), encoding="utf-8")
+    os.utime(source, ns=(0, 0))
     assert built(cache)
+
+
+@pytest.mark.parametrize("place", [0, 1, 500_000, 999_999])
+def test_a_flipped_bit_anywhere_in_the_ids_is_seen(tmp_path: Path, source: Path, place: int) -> None:
+    source.write_text("cat sat " * 250_000 + "\n")
+    cache = CorpusCache([source], tokenizer("words"), tmp_path / "cache")
+    before = cache.open().ids.tolist()
+    (path,) = cache.folder.glob("*.ids")
+    with path.open("r+b") as file:
+        file.seek(place)
+        (byte,) = file.read(1)
+        file.seek(place)
+        file.write(bytes([byte ^ 1]))
+    assert built(cache)
+    assert cache.open().ids.tolist() == before
+
+
+def test_ids_that_the_tokenizer_does_not_have_are_not_taken(cache: CorpusCache) -> None:
+    before = cache.open().ids.tolist()
+    (path,), (header,) = cache.folder.glob("*.ids"), cache.folder.glob("*.json")
+    path.write_bytes(np.full(len(before), len(cache.tokenizer.items), "<u2").tobytes())
+    signed = json.loads(header.read_text()) | {"check": sha256(path.read_bytes()).hexdigest()}
+    header.write_text(json.dumps(signed))
+    assert built(cache)
+    assert cache.open().ids.tolist() == before
 
 
 def damage_ids(folder: Path) -> None:

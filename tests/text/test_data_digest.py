@@ -2,10 +2,13 @@
 
 import gzip
 import hashlib
+import os
 import subprocess
+import threading
 
 import pytest
 
+from elman.text.byte_source import hold_pipe
 from elman.text.data_digest import describe_source
 from elman.text.tables.in_memory import InMemory
 
@@ -52,6 +55,16 @@ def test_rows_in_memory_have_one_digest_for_the_same_values():
     assert one == two
     assert (one["file"], one["rows"]) == ("examples in memory", 2)
     assert one["sha256"] != other["sha256"]
+
+
+def test_what_came_out_of_a_pipe_has_the_digest_of_the_same_file(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"one\ntwo")
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(b"one\ntwo",))
+    writer.start()
+    held = hold_pipe(str(tmp_path / "pipe"))
+    writer.join()
+    assert describe_source(held, "a", None) == describe_source(str(tmp_path / "a.txt"), "a", None)
 
 
 @pytest.mark.parametrize("source", ["-", "/dev/null"])

@@ -27,7 +27,15 @@ def test_case_blanks_punctuation_and_numbers_make_no_other_text(one, other):
 
 @pytest.mark.parametrize(
     "texts",
-    [["12", "21"], ["3 + 4", "3 + 5"], ["in 1066", "in 1492"], [":-)", ":-("], ["去年", "今年"], ["", "a"]],
+    [
+        ["12", "21"],
+        ["3 + 4", "3 + 5"],
+        ["in 1066", "in 1492"],
+        [":-)", ":-("],
+        ["is it w12 w4 w5 w6 or w7", "is it w12 w4 w5 w6 or w8"],
+        ["去年", "今年"],
+        ["", "a"],
+    ],
 )
 def test_what_is_all_that_a_text_says_is_kept(texts):
     assert group_duplicates(texts) == [0, 1]

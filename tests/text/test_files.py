@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import lzma
@@ -11,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elman.errors import ConfigError, DataError
-from elman.text.files import file_extension, read_lines, read_raw_lines
+from elman.text.byte_source import file_extension
+from elman.text.files import read_lines, read_raw_lines
 
+PACKERS = [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
 no_surrogates = st.text(st.characters(exclude_categories=["Cs"]))
 
 
@@ -48,7 +51,9 @@ def test_a_last_line_needs_no_newline(tmp_path: Path) -> None:
     assert list(read_lines(written(tmp_path, b"a\n\nb"))) == [(1, "a"), (2, ""), (3, "b")]
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+)
 def test_packed_files_read_like_plain_ones(tmp_path: Path, suffix: str, pack: object) -> None:
     assert callable(pack)
     path = written(tmp_path, pack("ä\nß\n".encode()), f"a.TXT{suffix}")
@@ -119,11 +124,13 @@ def test_a_file_that_cannot_be_opened_is_an_error_of_one_sentence(tmp_path: Path
         list(read_lines(tmp_path))
     with pytest.raises(DataError, match="cannot be read"):
         list(read_lines(written(tmp_path, b"a") / "below"))
-    with pytest.raises(DataError, match="NUL"):
+    with pytest.raises(DataError, match="no file can have this name"):
         list(read_lines("a\0b"))
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+)
 def test_damaged_archives_are_errors_wherever_they_break(tmp_path: Path, suffix: str, pack: object) -> None:
     assert callable(pack)
     whole = pack(b"some text\n" * 50)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elman.errors import ConfigError, DataError
+from elman.text import vector_files
 from elman.text.vectors import Coverage, read_vectors
 from elman.text.vocab import SPECIALS
 
@@ -104,6 +105,17 @@ def test_binary_rows_survive_the_borders_of_blocks(
     np.testing.assert_array_equal(vectors.matrix, np.tile(numbers, (len(words), 1)))
 
 
+def test_a_vector_may_be_longer_than_any_word_and_cut_by_a_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_files, "_BLOCK", 50)
+    monkeypatch.setattr(vector_files, "_LONGEST_WORD", 8)
+    numbers = np.arange(3 * 40, dtype="<f4").reshape(3, 40)
+    rows = (f"w{i} ".encode() + row.tobytes() for i, row in enumerate(numbers))
+    path = written(tmp_path, "a.bin", b"3 40\n" + b"".join(rows))
+    np.testing.assert_array_equal(read_vectors(path, ["w0", "w1", "w2"]).matrix, numbers)
+
+
 def test_a_binary_file_larger_than_a_block_is_read_whole(tmp_path: Path) -> None:
     numbers = np.arange(2000 * 300, dtype="<f4").reshape(2000, 300)
     rows = (f"w{i} ".encode() + row.tobytes() + b"\n" for i, row in enumerate(numbers))
@@ -188,3 +200,11 @@ def test_a_broken_vector_of_a_word_that_is_not_taken_does_no_harm(tmp_path: Path
 def test_other_words_count_as_tokens_but_not_as_types(tmp_path: Path) -> None:
     vectors = read_vectors(written(tmp_path, "a.txt", b"a 1\nb 2\n"), (*SPECIALS, "a", "x"), further=1)
     assert vectors.coverage(np.array([0, 1, 0, 0, 4, 3, 2])) == Coverage(types=50.0, tokens=60.0)
+
+
+def test_a_vector_may_be_longer_than_any_word(tmp_path: Path) -> None:
+    """Its word ends within a block, itself beyond it: more is read, however much there is already."""
+    numbers = np.ones((20, 16384), "<f4")
+    rows = (f"w{i} ".encode() + row.tobytes() for i, row in enumerate(numbers))
+    path = written(tmp_path, "a.bin", b"20 16384\n" + b"".join(rows))
+    np.testing.assert_array_equal(read_vectors(path, [f"w{i}" for i in range(20)]).matrix, numbers)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from toy import Net, Problem
 from elman import atomic_files
 from elman.errors import ModelError
 from elman.training import checkpoint
-from elman.training.checkpoint import load_checkpoint, save_checkpoint
+from elman.training.checkpoint import checkpoint_size, load_checkpoint, save_checkpoint
 from elman.training.events import Checkpoint
 from elman.training.snapshot import Snapshot
 from elman.training.training_config import TrainingConfig
@@ -157,3 +158,19 @@ def test_what_a_killed_run_left_is_cleared_away(tmp_path: Path) -> None:
     (tmp_path / "c.tmp").write_bytes(b"half")
     load_checkpoint(tmp_path / "c", CONFIG)
     assert os.listdir(tmp_path) == ["c"]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"ema_decay": 0.5}, {"optimizer": "sgd"}, {"optimizer": "sgd", "momentum": 0.0}]
+)
+@pytest.mark.parametrize("evaluated", [True, False])
+def test_the_size_of_a_checkpoint_is_known_before_the_first_update(
+    tmp_path: Path, options: dict[str, Any], evaluated: bool
+) -> None:
+    problem, settings = Problem(Net(2000)), TrainingConfig(**options, evaluate_every=1)
+    expected = checkpoint_size(problem.net, settings, evaluated=evaluated)
+    for event in problem.fit(settings, validation=problem.validation if evaluated else None):
+        if isinstance(event, Checkpoint):
+            save_checkpoint(tmp_path / "c", event.snapshot(), {})
+            break
+    assert (tmp_path / "c").stat().st_size == pytest.approx(expected, rel=0.05)

@@ -3,21 +3,25 @@ from __future__ import annotations
 import io
 import json
 import os
+import resource
 import signal
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from dataclasses import replace
 from itertools import islice
 from math import nan
 from pathlib import Path
+from typing import Any
 
 import pytest
 from toy import Net, Problem, same
 
 from elman.errors import ModelError
+from elman.interruption import defer_signals
 from elman.model_files import CHECKPOINT, METRICS_LOG
 from elman.training.display import BarDisplay, LineDisplay, Pace, make_display
 from elman.training.events import Checkpoint, Evaluation, Event, TrainingEnd, Update
 from elman.training.metrics_log import MetricsLog
-from elman.training.run import find_resume_point, follow, stop_signals
+from elman.training.run import find_resume_point, follow
 from elman.training.training_config import TrainingConfig
 
 SETTINGS = TrainingConfig(epochs=3, ema_decay=0.9)
@@ -47,7 +51,7 @@ def test_a_run_leaves_a_checkpoint_and_a_line_for_all_that_happened(tmp_path: Pa
     assert sorted(os.listdir(tmp_path / "a" / "b")) == [CHECKPOINT, METRICS_LOG]
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_saves_and_stops_and_the_rest_can_be_run_later(
     tmp_path: Path, how: signal.Signals, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -66,6 +70,36 @@ def test_a_signal_saves_and_stops_and_the_rest_can_be_run_later(
     assert rows(tmp_path / "parts") == rows(tmp_path / "whole")
 
 
+@pytest.mark.parametrize(("work", "call", "after"), [("scores", 2, 12), ("scores", 3, 18), ("loss", 9, 8)])
+def test_a_signal_does_not_wait_for_an_update_or_an_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, work: str, call: int, after: int
+) -> None:
+    """What was torn is done again: the run ends as if there had been no signal, and so does its log."""
+    whole, first, second = (Problem(Net()) for _ in range(3))
+    follow(whole.fit(SETTINGS), tmp_path / "whole", {})
+    ended, done = [], getattr(first, work)
+
+    def kill(*arguments: Any) -> Any:
+        result = done(*arguments)
+        if len(ended) == call - 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+        ended.append(call)
+        return result
+
+    monkeypatch.setattr(first, work, kill)
+    first.validation = replace(first.validation, scores=first.scores)
+    assert follow(first.fit(SETTINGS), tmp_path / "parts", {}) is None
+    assert len(ended) == call - 1  # the signal raised at once
+    with open(tmp_path / "parts" / METRICS_LOG, "a") as file:  # as if resumed, and killed after what was torn
+        file.write(json.dumps({"update": after + (work == "loss"), "scores": {}, "best": True}) + "\n")
+    resume = find_resume_point(tmp_path / "parts", {}, asked=True)
+    assert resume
+    assert resume.state["progress"]["update"] == after
+    follow(second.fit(SETTINGS, resume=resume), tmp_path / "parts", {})
+    assert same(second.net, whole.net)
+    assert rows(tmp_path / "parts") == rows(tmp_path / "whole")
+
+
 def test_a_second_signal_interrupts_at_once() -> None:
     # Whoever started the test run may have told it to ignore Ctrl-C, as a shell does in the background.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -76,11 +110,55 @@ def test_a_second_signal_interrupts_at_once() -> None:
 
 
 def _interrupt_twice() -> None:
-    with stop_signals() as asked:
+    with defer_signals() as asked:
         os.kill(os.getpid(), signal.SIGINT)
         assert asked
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.parametrize("full", [CHECKPOINT, METRICS_LOG])
+def test_a_disk_that_is_full_names_the_file_and_ends_with_the_best_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: str
+) -> None:
+    problem, good, before = Problem(Net()), Problem(Net()), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill_disk(event: Event) -> Event:
+        """After the second evaluation a file can be no larger than this: the log, or none."""
+        if isinstance(event, Evaluation) and event.number == 12:
+            log = (tmp_path / METRICS_LOG).stat().st_size
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000 if full == CHECKPOINT else log, hard))
+        return event
+
+    try:
+        end = follow(map_events(problem.fit(SETTINGS), fill_disk), tmp_path, {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
+    assert end is not None
+    assert end.failure.startswith(f"{tmp_path / full} cannot be written: File too large; the last")
+    assert "checkpoint is of update 6: --resume" in end.failure
+    evaluations = [event for event in good.fit(SETTINGS) if isinstance(event, Evaluation)]
+    assert end.scores == evaluations[1].scores
+    assert sorted(os.listdir(tmp_path)) == [CHECKPOINT, METRICS_LOG]
+    resume = find_resume_point(tmp_path, {}, asked=True)
+    assert resume
+    assert follow(Problem(Net()).fit(SETTINGS, resume=resume), tmp_path, {})
+
+
+def map_events(
+    events: Generator[Event, None, None], see: Callable[[Event], Event]
+) -> Generator[Event, None, None]:
+    """The same events, each seen first; what is thrown at it reaches them."""
+    event = next(events, None)
+    while event is not None:
+        try:
+            yield see(event)
+        except ModelError as error:
+            event = events.throw(error)
+        else:
+            event = next(events, None)
 
 
 def test_a_log_with_lines_after_the_checkpoint_ends_like_the_uninterrupted_one(tmp_path: Path) -> None:
@@ -127,6 +205,15 @@ def test_numbers_that_are_not_finite_are_valid_json(tmp_path: Path) -> None:
     ]
 
 
+def test_a_flushed_line_can_be_read_while_the_run_goes_on(tmp_path: Path) -> None:
+    log = MetricsLog(tmp_path / METRICS_LOG)
+    log.flush()  # before anything happened there is nothing to write
+    log.show(Update(1, 1, 0.5, 1.0, 0.1, 1.0, 1))
+    log.flush()
+    assert [row["update"] for row in rows(tmp_path)] == [1]
+    log.close()
+
+
 def test_resuming_nothing_is_refused_but_restarting_nothing_is_a_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,7 +251,7 @@ def test_a_terminal_without_rich_gets_lines(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_pace_tells_the_speed_of_training_and_the_time_left() -> None:
-    times = iter(range(100))
+    times = iter(range(100, 200))
     pace = Pace(lambda: float(next(times)))
     for number in range(1, 5):
         pace.see(Update(number, 1, number / 10, 1.0, 0.1, 1.0, 30.0))

@@ -15,9 +15,15 @@ from tests.training.toy import Net, Problem
 import elman
 from elman.errors import ConfigError
 from elman.training.run import find_resume_point, follow
+from elman.training.tracking import open_log
 from elman.training.training_config import TrainingConfig
 
 SETTINGS = TrainingConfig(epochs=2)
+
+
+def track(name, events, folder, config):
+    """Follow a run with a tracker."""
+    return follow(events, folder, config, trackers=[open_log(name, folder, config)])
 
 
 @pytest.fixture
@@ -50,7 +56,7 @@ def test_tensorboard_gets_the_same_numbers(local):
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    follow(Problem(Net()).fit(SETTINGS), local / "m", {}, trackers=["tensorboard"])
+    track("tensorboard", Problem(Net()).fit(SETTINGS), local / "m", {})
     board = EventAccumulator(str(local / "m" / "tensorboard"))
     board.Reload()
     for name, values in logged(local / "m").items():
@@ -85,7 +91,12 @@ def finished_records(file: Path) -> list[Any]:
 
 def test_wandb_gets_the_same_numbers_offline(local):
     pytest.importorskip("wandb")
-    follow(Problem(Net()).fit(SETTINGS), local / "m", {"model": {"hidden": 3}}, trackers=["wandb"])
+    follow(
+        Problem(Net()).fit(SETTINGS),
+        local / "m",
+        {"model": {"hidden": 3}},
+        trackers=[open_log("wandb", local / "m", {"model": {"hidden": 3}})],
+    )
     (file,) = local.glob("wandb/offline-run-*/*.wandb")
     found, settings = {}, {}
     for record in finished_records(file):
@@ -107,7 +118,12 @@ def test_mlflow_gets_the_same_numbers_and_a_resumed_run_goes_on_with_its_own(loc
     for updates in (6, 12):
         resume = find_resume_point(local / "m", config, asked=updates > 6)
         settings = TrainingConfig(epochs=2, updates=updates)
-        follow(Problem(Net()).fit(settings, resume=resume), local / "m", config, trackers=["mlflow"])
+        follow(
+            Problem(Net()).fit(settings, resume=resume),
+            local / "m",
+            config,
+            trackers=[open_log("mlflow", local / "m", config)],
+        )
         (run,) = client.search_runs([client.get_experiment_by_name("elman").experiment_id])
         assert (run.data.params, run.info.status) == ({"model.hidden": "3"}, "FINISHED")
         for name, values in logged(local / "m").items():
@@ -128,7 +144,7 @@ def test_a_missing_package_is_one_sentence_before_the_first_update(tmp_path, mon
     monkeypatch.setitem(sys.modules, module, None)
     said = rf'{name} is asked for, but not installed: pip install "elman\[{extra}\]"'
     with pytest.raises(ConfigError, match=said):
-        follow(Problem(Net()).fit(SETTINGS), tmp_path, {}, trackers=[name])
+        track(name, Problem(Net()).fit(SETTINGS), tmp_path, {})
     assert not (tmp_path / "metrics.jsonl").exists()
 
 
@@ -155,7 +171,7 @@ def test_a_tracker_that_fails_is_said_once_and_the_run_ends_well(tmp_path, monke
                 raise OSError("the server is gone\nand more")
 
     monkeypatch.setattr("elman.training.trackers.WandbTracker", Broken)
-    assert follow(Problem(Net()).fit(SETTINGS), tmp_path, {}, trackers=["wandb"]) is not None
+    assert track("wandb", Problem(Net()).fit(SETTINGS), tmp_path, {}) is not None
     said = capsys.readouterr().err
     assert said.count("wandb gets no more numbers (the server is gone); the training goes on\n") == 1
     assert "and more" not in said

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -13,10 +14,11 @@ from torch import Tensor, nn
 from toy import Lists, Net, Problem, of, same
 
 from elman.errors import ConfigError, DataError, ModelError
-from elman.training.ema import load_weights, tensors_by_name
+from elman.training.ema import load_weights
 from elman.training.evaluation import Validation
 from elman.training.events import Checkpoint, Evaluation, TrainingEnd, Update
 from elman.training.optimizers import should_average
+from elman.training.step import EagerStep
 from elman.training.training_config import TrainingConfig
 from elman.training.training_loop import fit
 
@@ -263,18 +265,69 @@ def test_a_loss_that_is_not_finite_stops_with_the_last_good_weights(what: str) -
     problem, good = Problem(Net()), Problem(Net())
     poisoned(problem, 9, what)
     settings = TrainingConfig(lr=0.5, schedule="constant", epochs=3)
-    events = problem.fit(settings)
-    *_, checkpoint = islice(events, 8 + 1 + 8 + 1)
-    snapshot = checkpoint.snapshot()
-    assert checkpoint == replace(checkpoint, number=8, due=True)
+    events = problem.fit(settings, validation=None)
     with pytest.raises(ModelError, match=r"at update 9 \(epoch 2, batch 3\).*lower lr \(now 0.5\)"):
-        next(events)
-    for event in good.fit(settings):
+        list(events)
+    for event in good.fit(settings, validation=None):
         if isinstance(event, Checkpoint) and event.number == 8:
             break
     assert same(problem.net, good.net)
-    for name, value in tensors_by_name(good.net).items():
-        assert torch.equal(snapshot.tensors[f"net/{name}"], value)
+
+
+@pytest.mark.parametrize("what", ["loss", "gradient"])
+def test_after_an_evaluation_a_loss_that_is_not_finite_delivers_the_best_weights(what: str) -> None:
+    problem, good = Problem(Net()), Problem(Net())
+    poisoned(problem, 9, what)
+    settings = TrainingConfig(lr=0.01, schedule="constant", epochs=3)
+    *before, end = problem.fit(settings)
+    assert isinstance(before[-1], Checkpoint)
+    assert before[-1].number == 8
+    assert not before[-1].due  # from there the loss would not be finite again
+    for event in good.fit(settings):
+        if isinstance(event, Evaluation):
+            assert end == TrainingEnd(8, "failure", event.scores, end.failure)
+            break
+    assert re.search(r"at update 9 \(epoch 2, batch 3\).*lower lr \(now 0.01\)", end.failure)
+    assert same(problem.net, good.net)
+
+
+def test_weights_that_are_not_finite_are_never_the_best() -> None:
+    problem = Problem(Net())
+
+    def score() -> dict[str, float]:
+        problem.net.last.bias.data.fill_(inf)
+        return {"error": 1.0}
+
+    events = problem.fit(TrainingConfig(), validation=Validation(score, "error", "min"))
+    *_, evaluation = islice(events, 12)
+    assert evaluation == Evaluation(6, {"error": 1.0}, "error", best=False)
+    with pytest.raises(ModelError, match="the loss is inf"):
+        list(events)
+
+
+@pytest.mark.parametrize(("call", "saved"), [("loss", True), ("scores", True), ("apply", False)])
+def test_a_lack_of_memory_is_one_sentence_and_leaves_the_weights_before_it(
+    monkeypatch: pytest.MonkeyPatch, call: str, saved: bool
+) -> None:
+    """In the middle of an optimizer's step is no point to go on from; any other one is saved."""
+    problem, calls = Problem(Net()), []
+
+    def fail(*arguments: object) -> object:
+        calls.append(call)
+        if len(calls) == (9 if call != "scores" else 2):
+            raise RuntimeError("alloc_cpu.cpp: can't allocate memory: you tried to allocate 9 bytes")
+        return work(*arguments)
+
+    where = EagerStep if call == "apply" else problem
+    work = getattr(where, call)
+    monkeypatch.setattr(where, call, fail)
+    problem.validation = replace(problem.validation, scores=problem.scores)
+    *before, end = problem.fit(TrainingConfig(epochs=3))
+    assert isinstance(end, TrainingEnd)
+    place = "in an evaluation" if call == "scores" else "at update 9 (epoch 2, batch 3)"
+    assert end.failure.startswith(f"out of memory (9 bytes more were needed) {place}; a smaller --batch")
+    assert isinstance(before[-1], Checkpoint)
+    assert before[-1].due == saved
 
 
 def test_a_refused_setting_is_named_before_anything_is_done() -> None:

@@ -14,7 +14,7 @@ from elman.cells.lstm_variants import SLSTM, CoupledLSTM, LayerNormLSTM, Peephol
 from elman.cells.mogrifier import Mogrifier
 from elman.cells.regularization import Dropout, WeightDrop, Zoneout, with_zoneout
 from elman.cells.stacked import Residual, Stacked, stack_cells
-from elman.errors import ConfigError
+from elman.errors import ConfigError, quote
 
 CELLS: dict[str, Callable[[int, int], Formulaic]] = {
     "elman": Elman,
@@ -46,7 +46,7 @@ def get_cell(name: str) -> Callable[[int, int], Formulaic]:
         return CELLS[name]
     near = get_close_matches(name, CELLS, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(CELLS)}"
-    raise ConfigError(f"unknown cell {name!r}; {hint}")
+    raise ConfigError(f"unknown cell {quote(name)}; {hint}")
 
 
 __all__ = [

@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.functional import linear
 
 from elman.cells.formulaic import Formulaic
-from elman.errors import ModelError
+from elman.errors import ArgumentError, ModelError, show_value
 from elman.formula import Formula, Node
 from elman.formula.traversal import topological
 from elman.shapes import Tensor
@@ -36,6 +36,9 @@ class FormulaCell(Formulaic):
         widths: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__()
+        for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
+            if not isinstance(size, int) or size >= 2**31:
+                raise ArgumentError(f"{name} is {show_value(size)}; it must be a whole number below 2^31")
         gates, free = formula.gates, (*formula.states, *formula.matrices)
         unknown = set(widths or {}) - set(free)
         if unknown:

@@ -67,7 +67,7 @@ class _DrawnStack(Stacked):
     """A stack with its masks drawn: it lasts a batch, so its cells are not registered as parts of a module."""
 
     def __init__(self, cells: Sequence[Cell[Any]]) -> None:
-        Cell.__init__(self)
+        super(Stacked, self).__init__()
         sizes = {"input_size": cells[0].input_size, "output_size": cells[-1].output_size}
         self.__dict__.update(_layers=cells, **sizes)  # a module's own way takes longer than a step
 

@@ -4,35 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
-from signal import SIGINT, default_int_handler, getsignal, signal
-from types import FrameType
+
+from elman.cli.stop_signals import run_stoppable
 
 
 def main() -> None:
-    """Errors a user can mend are one line on stderr and exit code 1; a wrong call is 2, Ctrl-C 130."""
+    """Errors a user can mend are one line on stderr and exit code 1; a wrong call is 2.
+
+    A signal is 128 and its number: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
+    """
     # Read by torch when it is imported: large tensors get large pages, whose first use costs a
     # five-hundredth. A training step allocates them anew each time.
     os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
-    if usual := getsignal(SIGINT) is default_int_handler:
-        signal(SIGINT, _interrupt)
-    try:
-        from elman.cli.app import call
-        from elman.cli.standard_streams import robust_streams
-
-        with robust_streams():
-            code = call()
-    finally:
-        if usual:
-            signal(SIGINT, default_int_handler)
-    if code:
+    if code := run_stoppable(_call):
         sys.exit(code)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Ctrl-C: at once while modules are imported, where an exception may get lost; nothing is there to save."""
-    while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            os.write(2, b"\nstopped\n")
-            os._exit(130)
-        frame = frame.f_back
-    raise KeyboardInterrupt
+def _call() -> int:
+    from elman.cli.app import call
+    from elman.cli.standard_streams import robust_streams
+
+    with robust_streams():
+        return call()

@@ -117,7 +117,8 @@ def _format(answer: Answer, shown: Alignment | None, *, as_json: bool) -> bytes:
     if isinstance(answer.line, bytes):
         return answer.line
     drawn = f"{show_alignment(shown.weights.numpy(), shown.source, shown.target)}\n\n" if shown else ""
-    return f"{answer.line}\n{drawn}".encode()
+    line = answer.line.replace("\r", "\\r").replace("\n", "\\n")  # a line in, a line out
+    return f"{line}\n{drawn}".encode()
 
 
 def _draw(alignment: Alignment, path: Path, number: int) -> None:

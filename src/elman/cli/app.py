@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import sys
 import warnings
+from errno import ENOSPC
 
 import click
 from click.shell_completion import get_completion_class
@@ -19,10 +21,13 @@ from elman.cli.generate import generate
 from elman.cli.inspect import inspect
 from elman.cli.predict import predict
 from elman.cli.score import score
-from elman.cli.terminal import INTERRUPTED, say
+from elman.cli.standard_streams import release_stdout
+from elman.cli.terminal import say
 from elman.cli.train import OrderedGroup, train
 from elman.cli.translate import translate
 from elman.errors import ElmanError
+from elman.interruption import exit_code
+from elman.memory_errors import REMEDY, describe_shortage
 
 VARIABLE = "_ELMAN_COMPLETE"  # click looks for it by this name
 
@@ -77,18 +82,29 @@ def call() -> int:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *place, **more: click.echo(message, err=True)
         try:
-            return elman(standalone_mode=False) or 0  # click returns what a verb exits with
+            code: int = elman(standalone_mode=False) or 0  # click returns what a verb exits with
+            if sys.stdout is not None:  # closed
+                sys.stdout.flush()
+            return code
         except click.exceptions.Abort:
             say("stopped")
-            return INTERRUPTED
+            return exit_code()
         except click.ClickException as error:
             error.show()
             return error.exit_code
         except ElmanError as error:
             say(f"elman: {error}")
+        except (MemoryError, RuntimeError) as error:
+            shortage = describe_shortage(error)
+            if shortage is None:
+                raise
+            say(f"elman: {shortage}; {REMEDY}")
+        except BrokenPipeError:  # whoever read the results has seen enough
+            release_stdout()
         except OSError as error:  # a folder that cannot be written, a disk that is full
-            where = f"{error.filename}: " if error.filename else ""
-            say(f"elman: {where}{error.strerror or error}")
+            full = not release_stdout() or error.errno == ENOSPC  # files are named by who writes them
+            where = error.filename or ("standard output" if full else "")
+            say(f"elman: {where}{': ' * bool(where)}{error.strerror or error}")
         return 1
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
-from elman.cli.terminal import FOLDER, option, say
+from elman.cli.terminal import FOLDER, option, overwrite_option, say
 
 
 @click.command(short_help="Average the weights of several models.")
 @click.argument("folders", nargs=-1, required=True, metavar="DIR DIR...", type=FOLDER)
 @option("--out DIR", "The model folder to write.", type=FOLDER, required=True)
-def average(folders: tuple[Path, ...], out: Path) -> None:
+@overwrite_option
+def average(folders: tuple[Path, ...], out: Path, overwrite: bool) -> None:
     """Average the weights of several models (checkpoint averaging).
 
     The models must have the same task and vocabulary and descend from the same weights: checkpoints of one
@@ -25,5 +26,5 @@ def average(folders: tuple[Path, ...], out: Path) -> None:
     """
     from elman.pipeline.average_models import average
 
-    average(folders, out)
+    average(folders, out, overwrite=overwrite)
     say(f"model: {out}")

@@ -11,6 +11,7 @@ import click
 
 from elman.cli.terminal import PICTURE, option, picture_format_option, print_table, progress_bar, say
 from elman.picture_files import plan_picture
+from elman.ranges import Seed
 
 if TYPE_CHECKING:
     from elman.inspect.comparison import ComparisonResult
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Train cells side by side: memory, little data, gradients.")
 @click.argument("cells", nargs=-1, metavar="[CELL]...")
-@click.option("--seed", default=0, show_default=True, help="Random seed of weights and examples.")
+@option("--seed N", "Random seed of weights and examples.", type=Seed, default=0, show_default=True)
 @option("--picture FILE", "Where to plot the gradients. [default: compare.png]", type=PICTURE)
 @picture_format_option
 @click.option("--no-picture", is_flag=True, help="Do not plot.")

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -15,6 +15,7 @@ from elman.cli.model_args import load_for_verb, model_argument
 from elman.cli.terminal import device_option, option
 from elman.errors import ConfigError
 from elman.number_format import format_probability
+from elman.ranges import Range
 
 if TYPE_CHECKING:
     from elman.generation import Completion, LMPredictor
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Complete a word or say the next one; on a terminal as you type.")
 @model_argument
 @click.argument("text", required=False)
-@option("-k", "Number of completions.", type=click.IntRange(min=1, max=64), default=5, show_default=True)
+@option("-k", "Number of completions.", type=Annotated[int, Range(1, 64)], default=5, show_default=True)
 @click.option("--running", is_flag=True, help="Without TEXT: the lines are one running text.")
 @with_adaptation_options
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each text.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from elman.cli.terminal import print_table, say
+from elman.model_files import CURVE, CURVE_PICTURE
 from elman.number_format import format_score
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def report_curve(curve: LearningCurve, out: Path) -> None:
     """Print the table and a sentence; write curve.json and curve.png."""
-    from elman.pipeline.learning_curve import FILE, PICTURE, write_curve
+    from elman.pipeline.learning_curve import write_curve
 
     write_curve(curve, out)
     rows = []
@@ -27,8 +28,8 @@ def report_curve(curve: LearningCurve, out: Path) -> None:
     click.echo("learning curve")
     print_table(["data", curve.unit, f"valid {curve.metric}"], rows)
     click.echo(describe_forecast(curve))
-    drawn = _plot(curve, out / PICTURE)
-    say(f"learning curve: {out / FILE}" + (f", {out / PICTURE}" if drawn else ""))
+    drawn = _plot(curve, out / CURVE_PICTURE)
+    say(f"learning curve: {out / CURVE}" + (f", {out / CURVE_PICTURE}" if drawn else ""))
 
 
 def describe_forecast(curve: LearningCurve) -> str:

@@ -11,22 +11,35 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elman.cli.model_args import load_for_verb
-from elman.cli.terminal import COUNT, PICTURE, add_options, option
+from elman.cli.terminal import PICTURE, add_options, option
 from elman.errors import ConfigError
+from elman.ranges import BeamWidth, LengthPenalty, NonNegativeFloat, PositiveFloat, PositiveInt
 
 if TYPE_CHECKING:
     from elman.tasks.seq2seq.task import Seq2Seq
 
 SEARCH_OPTIONS = {
-    "beam": option("--beam K", "Beam width; 1 is greedy search. [default: the model's, mostly 5]", type=COUNT),
+    "beam": option(
+        "--beam K", "Beam width; 1 is greedy search. [default: the model's, mostly 5]", type=BeamWidth
+    ),
     "factor": option(
-        "--beam-factor F", "Prune hypotheses F times less likely than the best.", "factor", type=float
+        "--beam-factor F",
+        "Prune hypotheses F times less likely than the best.",
+        "factor",
+        type=NonNegativeFloat,
     ),
     "length_penalty": option(
-        "--length-penalty", "Rank by log p / length^penalty. [default: the model's, mostly 1]", type=float
+        "--length-penalty",
+        "Rank by log p / length^penalty. [default: the model's, mostly 1]",
+        type=LengthPenalty,
     ),
-    "max_tokens": option("--max-tokens N", "Write N tokens at most.", type=int),
-    "no_repeat": option("--no-repeat N", "Never repeat an n-gram of N tokens.", type=int),
+    "max_tokens": option("--max-tokens N", "Write N tokens at most.", type=PositiveInt),
+    "no_repeat": option("--no-repeat N", "Never repeat an n-gram of N tokens.", type=PositiveInt),
+    "repetition_penalty": option(
+        "--repetition-penalty F",
+        "Above 1, tokens of the answer are less likely to come again.",
+        type=PositiveFloat,
+    ),
     "stop": option("--stop TEXT", "Stop before this text; repeatable.", multiple=True),
     "precision": option(
         "--precision",
@@ -46,7 +59,7 @@ SEARCH_OPTIONS = {
 
 ANSWER_OPTIONS = SEARCH_OPTIONS | {
     "n_best": option(
-        "--n-best --top N", "Print the N best answers, each with its probability or score.", type=COUNT
+        "--n-best --top N", "Print the N best answers, each with its probability or score.", type=BeamWidth
     ),
     "attention": option(
         "--attention FILE.png",

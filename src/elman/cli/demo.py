@@ -10,19 +10,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import elman.demo
-from elman.cli.terminal import FOLDER, INTERRUPTED, option, print_table, say, typed_command
+from elman.cli.terminal import FOLDER, option, overwrite_option, print_table, say, typed_command
+from elman.folders.output_folder import check_may_train
+from elman.interruption import exit_code
+from elman.ranges import PositiveFloat
 
 if TYPE_CHECKING:
     from elman.demo.demonstration import Demo
 
-POSITIVE = click.FloatRange(min=0, min_open=True)
-
 
 @click.command()
 @click.argument("task", type=click.Choice([*elman.demo.DEMOS]), default="seq2seq")
-@option("--out DIR", "The model folder to write.  [default: models/demo-TASK]", type=FOLDER)
-@option("--minutes N", "Stop training after N minutes.", type=POSITIVE, default=1.75, show_default=True)
-def demo(task: str, out: Path | None, minutes: float) -> None:
+@option("--out DIR", "The model folder to write.  [default: models/demo-TASK, anew each time]", type=FOLDER)
+@overwrite_option
+@option(
+    "--minutes N",
+    "Stop training after N minutes at the latest.  [default: a fixed number of updates, the same in each run]",
+    type=PositiveFloat,
+)
+def demo(task: str, out: Path | None, overwrite: bool, minutes: float | None) -> None:
     """Train a small model in a minute or two and show what it can do.
 
     \b
@@ -37,35 +43,39 @@ def demo(task: str, out: Path | None, minutes: float) -> None:
     Examples:
       elman demo
       elman demo classifier --out models/types
-      elman demo tagger --minutes 3
+      elman demo tagger --minutes 0.5
     """
     import torch
 
     # On a machine with other work, threads that share steps as small as these wait for each other.
     torch.set_num_threads(1)
+    folder = out or Path("models") / f"demo-{task}"
+    check_may_train(folder, overwrite=overwrite or out is None)
     say("reading the data")
-    play(elman.demo.prepare_demo(task, minutes), task, out or Path("models") / f"demo-{task}")
+    play(elman.demo.prepare_demo(task, minutes or 0.0), task, folder)
 
 
 def play(demo: Demo[Any], task: str, out: Path) -> None:
     """Train, evaluate, show examples, print the next commands, and on a terminal answer."""
+    from elman.folders.run_folder import give_up_run
     from elman.pipeline import run_recipe
     from elman.pipeline.recipe import build
 
     say(f"{demo.about}\n")
     data = out / "data"
     data.mkdir(parents=True, exist_ok=True)
-    outcome = run_recipe(build(demo.recipe(data)), out, command=typed_command())
+    outcome = run_recipe(build(demo.recipe(data)), out, command=typed_command(), overwrite=True)
     if outcome is None:
+        give_up_run(out)
         say(f"interrupted; elman demo {task} starts again")
-        raise click.exceptions.Exit(INTERRUPTED)
+        raise click.exceptions.Exit(exit_code())
     header, rows, caption = demo.results(outcome.model)
     click.echo()
     print_table(header, rows, caption=caption)
     click.echo()
     for line in demo.examples(outcome.model):
         click.echo(line)
-    for path in demo.pictures(outcome.model, out):
+    for path in demo.pictures(outcome.model, out) if find_spec("matplotlib") else ():
         click.echo(f"\nplot: {path}")
     click.echo(f"\nThe model is in {out}. Next:")
     for command in demo.commands(out):

@@ -67,11 +67,13 @@ def evaluate(
       elman evaluate models/wiki test.txt --cache --set cache.window=3800
       elman evaluate models/en-de test.en test.de --beam 10
     """
+    from elman.text.byte_source import hold_pipe
+
     folders, files = split_folders((folder, *files))
     if not files:
         raise click.UsageError("there are only model folders; add the FILE to evaluate on")
     changed = {key: value for key, value in options.items() if value is not None}
-    run = EvaluationRun(files, ways, decoding, device, changed)
+    run = EvaluationRun(tuple(map(hold_pipe, files)), ways, decoding, device, changed)
     if len(folders) > 1:
         views.reject_all()
         evaluate_two(folders, run, as_json=as_json)

@@ -16,11 +16,21 @@ from elman.cli.beam_trace import print_beam_trace
 from elman.cli.model_args import load_for_verb, model_argument
 from elman.cli.terminal import device_option, option
 from elman.errors import ConfigError
+from elman.ranges import (
+    BeamWidth,
+    LengthPenalty,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    Seed,
+    Share,
+)
 
 if TYPE_CHECKING:
     from elman.generation import DecodingStrategy, Generation, LMPredictor
 
-_OF_SAMPLING = ("temperature", "top_k", "top_p", "min_p", "seed")
+_OF_SAMPLING = ("temperature", "top_k", "top_p", "min_p", "min_tokens_to_keep", "seed")
 _OF_BEAM = {"beam_factor": "factor", "length_penalty": "length_penalty"}
 
 
@@ -29,26 +39,33 @@ _OF_BEAM = {"beam_factor": "factor", "length_penalty": "length_penalty"}
 @click.option("--prompt", default="", help="Beginning of the text; may end inside a word.")
 @click.option("--greedy", is_flag=True, help="Greedy search: always the most likely token.")
 @click.option("--sample", is_flag=True, help="Sample each token (default).")
-@click.option("--temperature", type=float, help="Softmax temperature; below 1 sharpens. [default: 1]")
-@click.option("--top-k", type=int, metavar="K", help="Sample from the K most likely tokens.")
-@click.option("--top-p", type=float, metavar="P", help="Nucleus sampling with probability mass P.")
-@option("--min-p P", "Sample from tokens at least P times as likely as the best.", type=float)
-@option("--beam K", "Beam search of width K.", type=int)
-@option("--beam-factor F", "Prune hypotheses F times less likely than the best.", type=float)
+@option("--temperature T", "Softmax temperature; below 1 sharpens. [default: 1]", type=PositiveFloat)
+@option("--top-k K", "Sample from the K most likely tokens.", type=PositiveInt)
+@option("--top-p P", "Nucleus sampling with probability mass P.", type=Share)
+@option("--min-p P", "Sample from tokens at least P times as likely as the best.", type=Share)
+@option("--min-tokens-to-keep N", "The filters leave at least N tokens. [default: 1]", type=PositiveInt)
+@option("--beam K", "Beam search of width K.", type=BeamWidth)
+@option("--beam-factor F", "Prune hypotheses F times less likely than the best.", type=NonNegativeFloat)
 @click.option("--keep-width", is_flag=True, help="Keep the beam width when a hypothesis is finished.")
-@click.option("--length-penalty", type=float, help="Rank by log p / length^penalty. [default: 1]")
-@click.option("-n", "n", type=click.IntRange(min=1), default=1, help="Number of texts.")
-@click.option("--seed", type=int, help="Random seed.")
+@option("--length-penalty P", "Rank by log p / length^P. [default: 1]", type=LengthPenalty)
+@option("-n N", "Number of texts.", "n", type=PositiveInt, default=1)
+@option("--seed N", "Random seed.", type=Seed)
 @click.option(
     "--passage/--no-passage",
     default=None,
-    help="Write on over line ends, up to --max-tokens; or end with the line. [default: --passage for one "
-    "sample of a model of characters or bytes, unless --min-tokens is given]",
+    help="Write on over line ends, up to --max-tokens; or end with the line. [default: --passage for "
+    "samples of a model of characters or bytes, unless --min-tokens is given]",
 )
-@click.option("--max-tokens", type=int, help="Maximum number of tokens. [default: 100; of a passage 1000]")
-@click.option("--min-tokens", type=int, default=0, help="Minimum number of tokens.")
-@click.option("--max-seconds", type=float, help="Time limit.")
-@click.option("--no-repeat", type=int, metavar="N", help="Never repeat an n-gram of N tokens.")
+@option("--max-tokens N", "Maximum number of tokens. [default: 100; of a passage 1000]", type=PositiveInt)
+@option("--min-tokens N", "Minimum number of tokens.", type=NonNegativeInt, default=0)
+@option("--max-seconds S", "Time limit.", type=NonNegativeFloat)
+@option("--no-repeat N", "Never repeat an n-gram of N tokens.", type=PositiveInt)
+@option(
+    "--repetition-penalty F",
+    "Divide the positive logits of tokens that stand in the text by F, multiply the negative ones.",
+    type=PositiveFloat,
+    default=1.0,
+)
 @click.option("--ban", "banned", multiple=True, metavar="TEXT", help="Never generate this text; repeatable.")
 @click.option("--stop", multiple=True, metavar="TEXT", help="Stop before this text; repeatable.")
 @click.option("--trace", "traced", is_flag=True, help="Print each step of the beam search on stderr.")
@@ -75,10 +92,10 @@ def generate(folder: Path, device: str, ways: dict[str, Any], **options: Any) ->
     from elman.generation import GenerationConfig, Sampling, text_generation
 
     how = _choose_strategy(options)
-    names = ("max_tokens", "min_tokens", "max_seconds", "no_repeat", "banned", "stop")
+    names = ("max_tokens", "min_tokens", "max_seconds", "no_repeat", "repetition_penalty", "banned", "stop")
     rules = GenerationConfig(passage=bool(options["passage"]), **{name: options[name] for name in names})
     prompt, n, model = options["prompt"], options["n"], load_for_verb("generate", folder, device)
-    if options["passage"] is None and isinstance(how, Sampling) and n == 1 and not rules.min_tokens:
+    if options["passage"] is None and isinstance(how, Sampling) and not rules.min_tokens:
         rules = replace(rules, passage=model.writes_passages)
     model = _adapt(model, prompt, rules.limit, ways)
     if isinstance(how, Beam) and options["traced"]:

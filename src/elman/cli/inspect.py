@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elman.cli.model_args import model_argument
-from elman.cli.terminal import COUNT, FOLDER, option, picture_format_option, print_table
+from elman.cli.terminal import FOLDER, option, picture_format_option, print_table
 from elman.errors import ConfigError
 from elman.picture_files import PictureFolder, plan_picture
+from elman.ranges import PositiveInt
 
 if TYPE_CHECKING:
     from elman.inspect.executors import ExecutorChoice
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 @option(
     "--word N",
     "Explain only the tag of word N, token N of the answer, or the prediction of token N.",
-    type=COUNT,
+    type=PositiveInt,
 )
 @option(
     "--exposure FILE",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import lzma
 import os
@@ -37,7 +38,7 @@ def with_answer_options(command: Callable[..., None]) -> Callable[..., None]:
     def wrapper(*, out: Path | None, text: tuple[str, ...], **values: Any) -> None:
         command(output=AnswerOptions(out, text), **values)
 
-    written = "Write to FILE, whole or not at all, in the format of its ending; .gz, .xz, .zst are compressed."
+    written = "Write to FILE, whole or not at all, in the format of its ending (also .gz, .bz2, .xz, .zst)."
     read = "Column of a table to read, a name or a number; of pairs give two. [default: as in training]"
     path = click.Path(dir_okay=False, path_type=Path)
     return add_options(
@@ -67,6 +68,8 @@ def _compress(file: IO[bytes], ending: str) -> AbstractContextManager[ByteStream
     if ending == ".gz":
         packed: Any = gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0)  # the same bytes each time
         return cast("AbstractContextManager[ByteStream]", packed)
+    if ending == ".bz2":
+        return cast("AbstractContextManager[ByteStream]", bz2.open(file, "wb"))
     if ending == ".xz":
         return cast("AbstractContextManager[ByteStream]", lzma.open(file, "wb"))
     return _zstandard(file) if ending == ".zst" else nullcontext(file)

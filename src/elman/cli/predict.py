@@ -13,6 +13,7 @@ from elman.cli.model_args import model_argument, text_file_argument, with_input_
 from elman.cli.output_file import TABLES, AnswerOptions, with_answer_options
 from elman.cli.terminal import option
 from elman.errors import ConfigError, ModelError
+from elman.ranges import Probability
 from elman.tasks.registry import TASKS
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     help="What FILE is. For a tagger, lines are words separated by spaces, raw is raw text, and in conllu and "
     "columns the tag column is filled in. [default: by its ending, else lines]",
 )
-@option("--threshold P", "Give no label that is less likely than P.", type=click.FloatRange(0, 1))
+@option("--threshold P", "Give no label that is less likely than P.", type=Probability)
 @option("--otherwise LABEL", "The answer below --threshold. [default: empty]")
 @with_answer_options
 @with_input_options

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from elman.cli.number_type import with_range
 from elman.cli.terminal import add_options
 from elman.tasks.spec import Flag
 
@@ -22,9 +23,8 @@ def flag_option(name: str, flag: Flag) -> Callable[[Any], Any]:
         _variable(name),
         cls=MultiValueOption if flag.several else None,
         multiple=flag.several,
-        type=click.Path() if flag.metavar.startswith("FILE") else flag.type,
         metavar=flag.metavar,
-        help=flag.help,
+        **with_range(flag.help, click.Path() if flag.metavar.startswith("FILE") else flag.type),
         required=flag.required,
     )
 

@@ -36,6 +36,17 @@ class ForgivingStream:
         return getattr(self.stream, name)
 
 
+def release_stdout() -> bool:
+    """Whether results can be written; where not, those that wait are let go, or Python fails at its end."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
+
+
 @contextmanager
 def robust_streams() -> Iterator[None]:
     """Within it stdout and stderr escape what their encoding lacks, and messages never fail."""

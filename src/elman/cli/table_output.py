@@ -34,11 +34,13 @@ class TableOptions(NamedTuple):
 def answer_table(model: Task, file: str, asked: PredictOptions, options: TableOptions) -> None:
     """Write a table with further columns, row by row; a row without a text has no answer."""
     from elman.tasks.table_answers import answer_rows, find_texts, free_names, trained_columns, wanted_columns
+    from elman.text.byte_source import hold_pipe
     from elman.text.tables import open_table
     from elman.text.tables.line_table import open_lines
     from elman.text.tables.table_check import check_table
     from elman.text.tables.table_writer import open_writer
 
+    file = file if file == "-" else hold_pipe(file)  # it is checked before it is answered
     wanted, columns = wanted_columns(model, options.text), model.answer_columns(asked)
     read = partial(open_table, file, format=options.format, encoding=asked.encoding, wanted=wanted)
     if options.format == "lines":

@@ -10,17 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.errors import ConfigError
+from elman.cli.number_type import with_range
+from elman.errors import ConfigError, printable
+from elman.folders.output_folder import parse_folder
 from elman.picture_files import PICTURE_FORMATS, plan_picture
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 Command = Callable[..., None]
-COUNT = click.IntRange(min=1)
-FOLDER = click.Path(file_okay=False, path_type=Path)
-INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it."""
+
+
+class FolderPath(click.Path):
+    """The path of a folder; an empty one, as an unset variable gives it, is not the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path: Any = super().convert(parse_folder(value), param, ctx)
+        return Path(path)
+
+
+FOLDER = FolderPath(file_okay=False, path_type=Path)
 
 
 class PicturePath(click.Path):
@@ -58,7 +67,8 @@ def option(spelling: str, help: str, *variable: str, **settings: Any) -> Callabl
     """An option as its help spells it, ``--beam K`` with a value K; ``variable`` is its name in the code."""
     flags = [word for word in spelling.split() if word.startswith("-")]
     metavar = next((word for word in spelling.split() if not word.startswith("-")), None)
-    return click.option(*flags, *variable, metavar=metavar, help=help, **settings)
+    settings |= with_range(help, settings.pop("type", None))
+    return click.option(*flags, *variable, metavar=metavar, **settings)
 
 
 def add_options(command: Command, options: Iterable[Callable[[Command], Command]]) -> Command:
@@ -68,6 +78,11 @@ def add_options(command: Command, options: Iterable[Callable[[Command], Command]
     return command
 
 
+overwrite_option = option(
+    "--overwrite", "Replace what is in --out, once the new model is complete.", is_flag=True
+)
+"""The option of every verb that writes a model folder."""
+
 picture_format_option = option(
     "--format", "Format of the plots. [default: png]", type=click.Choice(PICTURE_FORMATS, case_sensitive=False)
 )
@@ -76,7 +91,7 @@ picture_format_option = option(
 
 def typed_command() -> str:
     """What was typed, as a shell would take it again."""
-    return shlex.join(["elman", *sys.argv[1:]])
+    return printable(shlex.join(["elman", *sys.argv[1:]]))
 
 
 def say(text: str) -> None:

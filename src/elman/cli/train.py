@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from elman.cli.recipe_flags import SpreadCommand, with_recipe_flags
 from elman.cli.training_run import RunOptions, run_training, with_run_options
+from elman.errors import ConfigError
 from elman.tasks.registry import TASKS
 from elman.tasks.spec import TaskSpec
 
@@ -57,6 +58,8 @@ def _task_command(spec: TaskSpec) -> click.Command:
     def command(options: RunOptions, data: dict[str, Any]) -> None:
         from elman.pipeline.recipe import build
 
+        if data.get("task", spec.name) != spec.name:
+            raise ConfigError(f"this is a run of elman train {spec.name}: leave out --set task={data['task']}")
         run_training(build({"task": spec.name} | data), options)
 
     several = any(flag.several for flag in spec.flags.values())

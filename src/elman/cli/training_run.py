@@ -11,18 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.terminal import (
-    COUNT,
-    FOLDER,
-    INTERRUPTED,
-    add_options,
-    device_option,
-    option,
-    say,
-    typed_command,
-)
-from elman.model_files import CHECKPOINT
+from elman.cli.terminal import FOLDER, add_options, device_option, option, overwrite_option, say, typed_command
+from elman.folders.folder_contents import find_run
+from elman.interruption import exit_code
 from elman.number_format import format_percent, format_score
+from elman.ranges import RunCount, ThreadCount
 from elman.tasks.registry import TASKS
 
 if TYPE_CHECKING:
@@ -40,6 +33,7 @@ class RunOptions:
     out: Path
     seeds: int
     resume: bool
+    overwrite: bool
     device: str
     init: Path | None
     threads: int
@@ -59,13 +53,14 @@ def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
     options = (
         option("--out DIR", "The model folder to write.", type=FOLDER, required=True),
         option("--set KEY=VALUE", keys, "sets", multiple=True),
-        option("--seeds N", seeds, type=COUNT, default=1),
+        option("--seeds N", seeds, type=RunCount, default=1),
         option("--resume", "Resume an interrupted run from its last checkpoint in --out.", is_flag=True),
+        overwrite_option,
         device_option,
         option(
             "--init DIR", "Start from this model (fine-tuning); it learns new labels and words.", type=FOLDER
         ),
-        option("--threads N", "CPU threads.  [default: one per core]", default=0),
+        option("--threads N", "CPU threads; 0: one per core.", type=ThreadCount, default=0),
         option("--curve", CURVE, is_flag=True),
     )
     return add_options(wrapper, options)
@@ -75,11 +70,15 @@ def run_training(recipe: Recipe, run: RunOptions) -> None:
     """Train once, or once for each seed, and print the scores."""
     import torch
 
+    from elman.pipeline.recipe import hold_pipes
     from elman.pipeline.seed_summary import describe_seeds, folder_name, write_summary
     from elman.training.distributed import is_main_process
 
     if run.threads:
         torch.set_num_threads(run.threads)
+    if is_main_process():
+        _check_folders(recipe, run)
+    recipe = hold_pipes(recipe)
     if run.curve:
         _train_smaller(recipe, run)
     runs: list[SeedRun] = []
@@ -89,7 +88,7 @@ def run_training(recipe: Recipe, run: RunOptions) -> None:
             folder = run.out / folder_name(number)
             chosen = replace(recipe, training=replace(recipe.training, seed=number))
         alone = run.seeds == 1 and not run.curve
-        begun = run.resume and (alone or _has_begun(folder))  # what was to come later has nothing to resume
+        begun = run.resume and (alone or bool(find_run(folder)))  # what was to come later has nothing to resume
         runs.append(_train(chosen, folder, run, begun=begun))
         if is_main_process():
             say(f"model: {folder}")
@@ -103,17 +102,36 @@ def run_training(recipe: Recipe, run: RunOptions) -> None:
         _say_next(recipe, runs, run)
 
 
+def _check_folders(recipe: Recipe, run: RunOptions) -> None:
+    """Refuse the folders of a series before its first training, not when it is their turn."""
+    from elman.folders.output_folder import check_may_train
+    from elman.pipeline.learning_curve import smaller_runs
+    from elman.pipeline.seed_summary import folder_name
+    from elman.training.distributed import was_restarted
+
+    folders = [run.out]
+    if run.seeds > 1:
+        folders += [run.out / folder_name(seed) for seed in range(run.seeds)]
+    if run.curve:
+        folders += [smaller.folder for smaller in smaller_runs(recipe, run.out, _seeds(recipe, run))]
+    resumes = run.resume or was_restarted()
+    for folder in folders:
+        if not (resumes and find_run(folder)):
+            check_may_train(folder, overwrite=run.overwrite)
+
+
 def _train(recipe: Recipe, folder: Path, run: RunOptions, *, begun: bool) -> SeedRun:
     from elman.pipeline import run_recipe
     from elman.pipeline.seed_summary import SeedRun
     from elman.training.distributed import is_main_process
 
-    options: dict[str, Any] = {"resume": begun, "device": run.device, "init": run.init}
+    options: dict[str, Any] = {"resume": begun, "overwrite": run.overwrite}
+    options |= {"device": run.device, "init": run.init}
     outcome = run_recipe(recipe, folder, command=typed_command(), **options)
     if outcome is None:
         if is_main_process():
             say("to resume, run the same command with --resume")
-        raise click.exceptions.Exit(INTERRUPTED)
+        raise click.exceptions.Exit(exit_code())
     return SeedRun.of(outcome.model, outcome.metrics)
 
 
@@ -136,7 +154,7 @@ def _say_next(recipe: Recipe, runs: list[SeedRun], run: RunOptions) -> None:
 
 def _table_ending(source: str | tuple[str, ...]) -> str:
     """The ending of a file that is a table, which new tables probably have, too; else nothing."""
-    from elman.text.files import file_extension
+    from elman.text.byte_source import file_extension
     from elman.text.tables import table_format
 
     is_table = isinstance(source, str) and table_format(source) not in (None, "folder")
@@ -151,11 +169,7 @@ def _train_smaller(recipe: Recipe, run: RunOptions) -> None:
     for chosen, folder in smaller_runs(recipe, run.out, _seeds(recipe, run)):
         if is_main_process():
             say(f"learning curve: {format_percent(chosen.data.share)} of the data, seed {chosen.training.seed}")
-        _train(chosen, folder, run, begun=run.resume and _has_begun(folder))
-
-
-def _has_begun(folder: Path) -> bool:
-    return (folder / CHECKPOINT).exists()
+        _train(chosen, folder, run, begun=run.resume and bool(find_run(folder)))
 
 
 def _report_curve(recipe: Recipe, run: RunOptions) -> None:

@@ -9,10 +9,11 @@ from elman.decoding.ensemble import ensemble
 from elman.decoding.hypotheses import Hypothesis
 from elman.decoding.interfaces import PADDING, Constraint, History, Policy, Step, Stop
 from elman.decoding.policies import Greedy, Sample, ScheduledSampling, TeacherForcing
+from elman.decoding.repetition_penalty import RepetitionPenalty
 from elman.decoding.rollout import Rollout, Turn, rollout, unroll
 from elman.decoding.stopping import AnyOf, AtLengths, AtStrings, AtTokens, Deadline, within
 
 __all__ = ["PADDING", "AnyOf", "AtLengths", "AtStrings", "AtTokens", "BannedTokens", "Beam", "BeamEvent"]
 __all__ += ["Constraint", "Deadline", "ForcedPrefix", "Greedy", "History", "Hypothesis", "MinLength"]
-__all__ += ["NoRepeatNgram", "Policy", "Rollout", "Sample", "ScheduledSampling", "Step", "Stop"]
-__all__ += ["TeacherForcing", "Turn", "ensemble", "rollout", "unroll", "within"]
+__all__ += ["NoRepeatNgram", "Policy", "RepetitionPenalty", "Rollout", "Sample", "ScheduledSampling", "Step"]
+__all__ += ["Stop", "TeacherForcing", "Turn", "ensemble", "rollout", "unroll", "within"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Unpack
+from typing import Annotated, NamedTuple, Unpack
 
 from elman.decoding.beam_search import Advance, BeamSearch
 from elman.decoding.hypotheses import BeamEnd, BeamLayer, BeamState, Hypothesis, backtrack
 from elman.decoding.interfaces import Constraint, Limits, Step, Stop
 from elman.errors import ModelError, check_option
+from elman.ranges import BeamWidth, LengthPenalty, Range, check_ranges
 from elman.shapes import Tensor
 from elman.state import S
 
@@ -23,23 +24,20 @@ class Beam:
     hypothesis can come among the n best, whatever may follow it.
     """
 
-    width: int = 5  # how many at most (the fixed width of the lectures); 1 is greedy
+    width: BeamWidth = 5  # how many at most (the fixed width of the lectures); 1 is greedy
     # Only those at most so many times less probable than the best of their length (the variable width of the
     # lectures): p · factor ≥ p_best. 0 keeps the best alone: greedy; None or ∞ keep all.
-    factor: float | None = None
+    factor: Annotated[float, Range(0, math.inf)] | None = None
     # Each completed hypothesis takes its place in the beam with it, so that the search ends once ``width`` are
     # completed (the lectures); otherwise the place is free again at the next step.
     narrow: bool = True
     # α: completed hypotheses are ranked by log p / length^α, the end counted; see `length_divisor`.
-    length_penalty: float = 1.0
-    n_best: int = 1  # how many are returned; fewer where fewer were completed
+    length_penalty: LengthPenalty = 1.0
+    n_best: BeamWidth = 1  # how many are returned; fewer where fewer were completed
 
     def __post_init__(self) -> None:
-        width, factor, penalty = self.width, self.factor, self.length_penalty
-        check_option("width", width, width >= 1, "at least 1")
-        check_option("factor", factor, factor is None or factor >= 0, "at least 0")
-        check_option("length_penalty", penalty, 0 <= penalty < math.inf, "at least 0")
-        check_option("n_best", self.n_best, 1 <= self.n_best <= width, f"from 1 to the width, {width}")
+        check_ranges(self)
+        check_option("n_best", self.n_best, self.n_best <= self.width, f"from 1 to the width, {self.width}")
 
     def __call__(self, step: Step[S], state: S, **limits: Unpack[Limits]) -> list[list[Hypothesis]]:
         """The best hypotheses of each row of the batch, best first."""
@@ -86,7 +84,7 @@ class BeamEvent(NamedTuple):
 
     position: int
     sentence: int
-    width: int  # places in the beam before the step
+    width: BeamWidth  # places in the beam before the step
     kept: list[Hypothesis]  # of this length, completed ones among them; their score is the log-probability
     completed: int  # how many of these have ended
     beyond_factor: int  # continuations pruned because they were too far from the best

@@ -62,15 +62,14 @@ class BeamSearch(Generic[S]):
             if not len(front.node):
                 return
             width = beams.width.copy()
-            state, values, tokens = self._continue(front, beams.most)
+            state, values, tokens, log_probs = self._continue(front, beams.most)
             offered, sentence, row, column = select(front, values, width, self.log_factor)
             token = tokens[row, column]
             history = np.concatenate([front.history[row], token[:, None]], 1)
-            log_prob = values[row, column]
-            score = front.score[row] + log_prob
+            score = front.score[row] + values[row, column]
             written = History(torch.from_numpy(history), torch.from_numpy(sentence))
             ended = self.stop(written).numpy() if length < self.limit else np.ones(len(sentence), np.bool_)
-            layer = BeamLayer(sentence, front.node[row], token, log_prob, score, ended)
+            layer = BeamLayer(sentence, front.node[row], token, log_probs[row, column], score, ended)
             closed = beams.enter(layer, length)
             live = (~ended & beams.open[sentence]).nonzero()[0]
             state = pick(state, torch.from_numpy(row[live]).to(start.device))
@@ -79,17 +78,21 @@ class BeamSearch(Generic[S]):
             yield Advance(layer, offered, width, closed)
 
     @torch.no_grad()
-    def _continue(self, front: Frontier[S], count: int) -> tuple[S, Floats, Ints]:
-        """The new state; the best continuations of each hypothesis: log-probabilities and tokens, (N, k)."""
+    def _continue(self, front: Frontier[S], count: int) -> tuple[S, Floats, Ints, Floats]:
+        """The new state; the best continuations of each hypothesis: what they add to its score, tokens, and
+        the model's log-probabilities, all (N, k)."""
         state, logits = self.step(front.state, front.token)
         dtype = torch.float64 if logits.dtype == torch.float64 else torch.float32
         log_probs = logits.log_softmax(-1, dtype=dtype)
-        if self.constraints:
-            books = front.history, front.sentence
-            written = History(*(torch.from_numpy(book).to(log_probs.device) for book in books))
-            log_probs = constrain(self.constraints, written, log_probs)
-        values, tokens = stable_topk(log_probs, count)
-        return state, values.cpu().numpy().astype(np.float64), tokens.cpu().numpy()
+        if not self.constraints:
+            values, tokens = stable_topk(log_probs, count)
+            added = values.cpu().numpy().astype(np.float64)
+            return state, added, tokens.cpu().numpy(), added
+        books = front.history, front.sentence
+        written = History(*(torch.from_numpy(book).to(log_probs.device) for book in books))
+        values, tokens = stable_topk(constrain(self.constraints, written, log_probs), count)
+        added, plain = (x.cpu().numpy().astype(np.float64) for x in (values, log_probs.gather(1, tokens)))
+        return state, added, tokens.cpu().numpy(), plain
 
 
 def select(

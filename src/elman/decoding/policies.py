@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,6 +11,7 @@ import torch
 from elman.decoding.interfaces import Policy
 from elman.decoding.stable_topk import stable_topk
 from elman.errors import ModelError, check_option
+from elman.ranges import PositiveFloat, PositiveInt, Share, check_ranges
 from elman.shapes import Bool, Float, Int, Tensor
 
 _FEW = (256, 4096)  # sorting a whole vocabulary costs many times as much as finding these
@@ -61,20 +63,18 @@ class Sample:
     """Drawn from the softmax after temperature t (p' ∝ p^(1/t)), top-k, top-p and min-p, in this order.
 
     A generator on the CPU draws the same on every device; one on the logits' device spares a copy a step.
+    With a generator for each row, a row draws the same whatever stands beside it.
     """
 
-    generator: torch.Generator
-    temperature: float = 1.0
-    top_k: int | None = None
-    top_p: float | None = None
-    min_p: float | None = None
+    generator: torch.Generator | Sequence[torch.Generator]
+    temperature: PositiveFloat = 1.0
+    top_k: PositiveInt | None = None
+    top_p: Share | None = None
+    min_p: Share | None = None
+    min_tokens_to_keep: PositiveInt = 1  # so many of the likeliest each filter leaves in any case
 
     def __post_init__(self) -> None:
-        t, k, p, m = self.temperature, self.top_k, self.top_p, self.min_p
-        check_option("temperature", t, 0 < t < float("inf"), "above 0; Greedy() is what it tends to")
-        check_option("top_k", k, k is None or k >= 1, "at least 1")
-        check_option("top_p", p, p is None or 0 < p <= 1, "above 0 and at most 1")
-        check_option("min_p", m, m is None or 0 < m <= 1, "above 0 and at most 1")
+        check_ranges(self)
 
     def __call__(self, position: int, logits: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
         """One token a row: the first whose cumulated mass exceeds a uniform number."""
@@ -85,14 +85,21 @@ class Sample:
 
     def filter_logits(self, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
         """The logits of the distribution that is drawn from."""
-        logits = logits / self.temperature
+        least = self.min_tokens_to_keep
+        if self.temperature != 1:
+            logits = divide_by_temperature(logits, self.temperature)
         if self.top_k is not None:
-            logits = top_k(logits, self.top_k)
+            logits = top_k(logits, max(self.top_k, least))
         if self.top_p is not None:
-            logits = top_p(logits, self.top_p)
+            logits = top_p(logits, self.top_p, least)
         if self.min_p is not None:
-            logits = min_p(logits, self.min_p)
+            logits = min_p(logits, self.min_p, least)
         return logits
+
+
+def divide_by_temperature(logits: Float[Tensor, "B V"], temperature: float) -> Float[Tensor, "B V"]:
+    """The logits of p^(1/t), the greatest of them 0: so the smallest temperature overflows to greedy choice."""
+    return (logits - logits.amax(-1, keepdim=True)) / max(temperature, torch.finfo(logits.dtype).tiny)
 
 
 # Filters: -inf for what is left out, by the probabilities of the logits that they are given, so that one after
@@ -105,22 +112,26 @@ def top_k(logits: Float[Tensor, "B V"], k: int) -> Float[Tensor, "B V"]:
     return _only(logits, tokens, torch.ones_like(tokens, dtype=torch.bool))
 
 
-def top_p(logits: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]:
+def top_p(logits: Float[Tensor, "B V"], p: float, least: int = 1) -> Float[Tensor, "B V"]:
     """The fewest likeliest tokens whose probabilities sum to at least p (Holtzman et al. 2020)."""
     probabilities = logits.softmax(-1, dtype=torch.float64)
-    for count in (*_FEW, logits.shape[1]):
+    for count in (*(few for few in _FEW if few >= least), logits.shape[1]):
         _, tokens = stable_topk(logits, count)
         mass = probabilities.gather(1, tokens).cumsum(-1)
         if count >= logits.shape[1] or bool((mass[:, -1] >= p).all()):
             break
-    before = torch.nn.functional.pad(mass[:, :-1], (1, 0))
-    return _only(logits, tokens, before < p)
+    kept = torch.nn.functional.pad(mass[:, :-1], (1, 0)) < p
+    kept[:, :least] = True
+    return _only(logits, tokens, kept)
 
 
-def min_p(logits: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]:
+def min_p(logits: Float[Tensor, "B V"], p: float, least: int = 1) -> Float[Tensor, "B V"]:
     """The tokens at least p times as likely as the likeliest (Nguyen et al. 2024)."""
     floor = logits.amax(-1, keepdim=True) + math.log(p)
-    return logits.masked_fill(logits < floor, float("-inf"))
+    rare = logits < floor
+    if least > 1:
+        rare = rare.scatter(1, stable_topk(logits, least)[1], False)
+    return logits.masked_fill(rare, float("-inf"))
 
 
 def _only(
@@ -130,7 +141,14 @@ def _only(
     return logits.masked_fill(~mask, float("-inf"))
 
 
-def uniform(logits: Float[Tensor, "B V"], generator: torch.Generator) -> Float[Tensor, " B"]:
-    """A number from [0, 1) for each row, drawn where the generator lives."""
-    numbers = torch.rand(len(logits), dtype=torch.float64, generator=generator, device=generator.device)
-    return numbers.to(logits.device)
+def uniform(
+    logits: Float[Tensor, "B V"], generator: torch.Generator | Sequence[torch.Generator]
+) -> Float[Tensor, " B"]:
+    """A number from [0, 1) for each row, drawn where the generator lives, or each row's own."""
+    if isinstance(generator, torch.Generator):
+        return _draw(len(logits), generator).to(logits.device)
+    return torch.cat([_draw(1, one) for one in generator]).to(logits.device)
+
+
+def _draw(count: int, generator: torch.Generator) -> Float[Tensor, " n"]:
+    return torch.rand(count, dtype=torch.float64, generator=generator, device=generator.device)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from elman.decoding.interfaces import History, Stop
+from elman.errors import ConfigError, check_option
 from elman.shapes import Bool, Int, Tensor
 
 
@@ -36,10 +37,21 @@ class AtStrings:
     strings: tuple[str, ...]
     decode: Callable[[int, list[int]], str]
 
+    def __post_init__(self) -> None:
+        check_strings("strings", self.strings)
+
     def __call__(self, written: History) -> Bool[Tensor, " B"]:
         texts = map(self.decode, written.sentence.tolist(), written.tokens.tolist())
         ended = [any(string in text for string in self.strings) for text in texts]
         return torch.tensor(ended, dtype=torch.bool, device=written.tokens.device)
+
+
+def check_strings(name: str, strings: tuple[str, ...]) -> None:
+    """Refuse stop strings, or banned ones, that say nothing: an empty one, or one for all."""
+    texts = isinstance(strings, tuple | list) and all(isinstance(string, str) for string in strings)
+    check_option(name, repr(strings), texts, "a tuple of strings")
+    if "" in strings:
+        raise ConfigError(f"{name} has an empty string in it, which every text contains")
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,6 @@ DEMOS = {
 
 
 def prepare_demo(task: str, minutes: float) -> Demo[Any]:
-    """The demo of a task, its data read, to train for so many minutes."""
+    """The demo of a task, its data read, to train for so many minutes at most; 0: for its updates."""
     demo: Demo[Any] = import_module(f"elman.demo.{DEMOS[task]}").prepare(minutes)
     return demo

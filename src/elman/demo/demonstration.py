@@ -25,10 +25,10 @@ class ResultTable(NamedTuple):
 
 @dataclass(frozen=True)
 class Demo(ABC, Generic[T]):
-    """A task on data that is there already, and how many minutes it may train; some keys are held out."""
+    """A task on data that is there already; some keys are held out."""
 
     data: Mapping[str, T]
-    minutes: float
+    minutes: float  # that it may train at most; 0: until its updates are done, the same in each run
 
     share: ClassVar[int] = 20  # one of so many keys is held out to choose the best weights, one to judge by
     extension: ClassVar[str]  # of its files

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import Any, Protocol, runtime_checkable
 
 from elman.errors import FormulaError
+from elman.formula.formula_names import register_formula
 from elman.formula.symbols import Node, symbol
 from elman.formula.traversal import is_rowless, is_uniform, topological
 from elman.state import State
@@ -98,9 +99,11 @@ class Formula:
     masks: tuple[str, ...] = ()
     output: str = "h"
     matrices: tuple[str, ...] = ()
+    handle: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__module__", self.function.__module__)  # where pickle looks
+        object.__setattr__(self, "handle", register_formula(self))
         for kind, names in (("gate", self.gates), ("state", self.states), ("mask", self.masks)):
             for i, n in enumerate(names):
                 if n in names[:i]:

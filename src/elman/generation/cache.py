@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 
-from elman.errors import check_option
 from elman.generation.cursor import start_cursor
 from elman.generation.predictor import LMNetwork, LMPredictor, NetworkWrapper, WrappedLM
+from elman.ranges import NonNegativeFloat, Range, Rate, check_ranges
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import State, eval_mode
 
@@ -27,13 +27,12 @@ NOTHING = -1  # in place of a token: this entry of a memory is empty
 class Cache:
     """How far it looks back, how much it prefers like outputs, and its share of the probability."""
 
-    window: int = 2000  # tokens
-    theta: float = 0.5  # θ
-    share: float = 0.15  # λ; 0: as without a cache
+    window: Annotated[int, Range(1, 10_000_000)] = 2000  # tokens
+    theta: NonNegativeFloat = 0.5  # θ
+    share: Rate = 0.15  # λ; 0: as without a cache
 
     def __post_init__(self) -> None:
-        check_option("window", self.window, self.window >= 1, "at least 1")
-        check_option("share", self.share, 0 <= self.share < 1, "at least 0 and below 1")
+        check_ranges(self)
 
     def begin(self, like: Float[Tensor, "B H"]) -> State:
         """A memory of nothing, for the rows of some outputs; like other states it is a value, of one size."""

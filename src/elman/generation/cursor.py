@@ -14,6 +14,8 @@ from elman.shapes import Float, Int, Tensor
 from elman.state import eval_mode, leaves
 from elman.text.vocab import BOS, EOS, PAD, UNK
 
+_PIECE = 2**12  # tokens of a long text that are read at once
+
 
 class Cursor(NamedTuple):
     """How far a text was read: the state, and one token of each row that is yet to be read."""
@@ -31,11 +33,10 @@ def start_cursor(lm: LMPredictor) -> Cursor:
 
 def advance(lm: LMPredictor, cursor: Cursor, ids: Sequence[int]) -> Cursor:
     """The cursor after these ids; one row."""
-    if not ids:
-        return cursor
-    read = torch.tensor([[*cursor.token.tolist(), *ids]], device=cursor.token.device)
+    read, state = torch.tensor([[*cursor.token.tolist(), *ids]], device=cursor.token.device), cursor.state
     with torch.no_grad(), eval_mode(lm.net) as net:
-        state, _ = net.read(cursor.state, read[:, :-1])
+        for piece in torch.split(read[:, :-1], _PIECE, 1) if ids else ():
+            state, _ = net.read(state, piece)
     return Cursor(state, read[:, -1])
 
 

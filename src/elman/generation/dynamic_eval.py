@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 
-from elman.errors import check_option
 from elman.generation.predictor import LMNetwork
+from elman.ranges import NonNegativeFloat, NonNegativeInt, PositiveInt, Range, check_ranges
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import detach
 
@@ -28,15 +28,14 @@ from elman.state import detach
 class DynamicEval:
     """How fast the weights follow, and how strongly they are drawn back."""
 
-    rate: float = 1e-3  # η
-    decay: float = 0.005  # λ
-    epsilon: float = 1e-3  # ε
-    steps: int = 20  # tokens of a stretch
-    warm: int = 10  # stretches that only tell m
+    rate: NonNegativeFloat = 1e-3  # η
+    decay: NonNegativeFloat = 0.005  # λ
+    epsilon: Annotated[float, Range(1e-12)] = 1e-3  # ε
+    steps: PositiveInt = 20  # tokens of a stretch
+    warm: NonNegativeInt = 10  # stretches that only tell m
 
     def __post_init__(self) -> None:
-        for name, least in (("steps", 1), ("rate", 0.0), ("decay", 0.0), ("warm", 0), ("epsilon", 1e-12)):
-            check_option(name, value := getattr(self, name), value >= least, f"at least {least}")
+        check_ranges(self)
 
 
 class Adaptation:

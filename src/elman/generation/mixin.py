@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from elman.argument_checks import check_arguments
 from elman.generation.cache import Cache, with_cache
 from elman.generation.predictor import LMPredictor
 from elman.generation.scoring import score, scores
@@ -23,6 +24,7 @@ class GenerationMixin:
     generate_iter = generate_iter
     complete = complete
 
+    @check_arguments
     def stream(self: LMPredictor, *, cache: Cache | None = None) -> TextStream:
         """A text that is read as it comes."""
         return TextStream(with_cache(self, cache) if cache else self)

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from elman.argument_checks import check_arguments
 from elman.generation.cache import Cache
 from elman.generation.cursor import encode_lines, start_cursor
 from elman.generation.dynamic_eval import Adaptation, DynamicEval
@@ -21,6 +22,7 @@ from elman.text.arguments import check_text, check_texts
 from elman.text.batching import length_sorted_chunks, pad
 
 _ROWS = 64  # texts scored at once
+_TOKENS = 2**14  # and their tokens; of a longer text, those that are read at once
 _WINDOW = 256  # tokens of a running text read at once
 
 
@@ -39,12 +41,14 @@ class TextScore:
     @property
     def perplexity(self) -> float:
         """exp(-log p / tokens)."""
-        return math.exp(-self.log_probability / len(self.log_probs))
+        mean = -self.log_probability / len(self.log_probs)
+        return math.exp(mean) if mean < 700 else math.inf
 
     def __float__(self) -> float:
         return self.log_probability
 
 
+@check_arguments
 def score(
     lm: LMPredictor, text: str, *, cache: Cache | None = None, dynamic: DynamicEval | None = None
 ) -> TextScore:
@@ -52,6 +56,7 @@ def score(
     return scores(lm, [check_text(text, "score", many="scores")], cache=cache, dynamic=dynamic)[0]
 
 
+@check_arguments
 def scores(
     lm: LMPredictor, texts: Sequence[str], *, cache: Cache | None = None, dynamic: DynamicEval | None = None
 ) -> list[TextScore]:
@@ -64,7 +69,7 @@ def scores(
         return [next(score_running(lm, [text], cache=cache, dynamic=dynamic)) for text in texts]
     encoded = [encode_lines(lm, text) for text in texts]
     found: dict[int, list[float]] = {}
-    for rows in length_sorted_chunks([*map(len, encoded)], max_rows=_ROWS):
+    for rows in length_sorted_chunks([*map(len, encoded)], max_rows=_ROWS, max_tokens=_TOKENS):
         found |= zip(rows, _log_probs(lm, [encoded[i] for i in rows]), strict=True)
     return [TextScore(display_tokens(lm.tokenizer, text, lm.end), found[i]) for i, text in enumerate(texts)]
 
@@ -137,10 +142,14 @@ def _read_nll(lm: LMPredictor, costs: StreamingNLL, ids: Iterator[int], size: in
 
 
 def _log_probs(lm: LMPredictor, rows: Sequence[list[int]]) -> list[list[float]]:
+    """log p of each token of some texts; a long one is read in pieces, the state carried on."""
     with torch.no_grad(), eval_mode(lm.net) as net:
         first = start_cursor(lm).token
         targets, mask = (part.to(first.device) for part in pad(rows))
         inputs = torch.cat([first.expand(len(rows), 1), targets[:, :-1]], 1)
-        _, hs = net.read(net.begin(len(rows)), inputs, mask)
-        nll = net.output.nll(hs, targets)
+        state, costs = net.begin(len(rows)), []
+        for piece in zip(*(torch.split(part, _TOKENS, 1) for part in (inputs, targets, mask)), strict=True):
+            state, hs = net.read(state, piece[0], piece[2])
+            costs.append(net.output.nll(hs, piece[1]))
+        nll = torch.cat(costs, 1)
     return [(-row[: len(ids)]).tolist() for row, ids in zip(nll, rows, strict=True)]

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from elman.argument_checks import check_arguments
 from elman.decoding import Beam, BeamEvent, Greedy, Hypothesis, Policy, rollout, unroll
 from elman.decoding.interfaces import Limits
 from elman.errors import ConfigError
@@ -17,6 +18,7 @@ from elman.generation.cursor import Prompt, hold_back, prepare_prompt, truncate_
 from elman.generation.dynamic_eval import DynamicEval
 from elman.generation.generation_config import DecodingStrategy, GenerationConfig, Sampling
 from elman.generation.predictor import LMPredictor
+from elman.ranges import PositiveInt
 from elman.state import eval_mode, repeat
 from elman.text.arguments import check_text
 
@@ -42,13 +44,14 @@ class Generation:
         return self.text
 
 
+@check_arguments
 def generate(
     lm: LMPredictor,
     prompt: str = "",
     strategy: DecodingStrategy | None = None,
     *,
-    n: int = 1,
-    max_tokens: int | None = None,
+    n: PositiveInt = 1,
+    max_tokens: PositiveInt | None = None,
     passage: bool | None = None,
     config: GenerationConfig | None = None,
     cache: Cache | None = None,
@@ -61,8 +64,8 @@ def generate(
     """
     prompt = check_text(prompt, "generate")
     strategy, config = strategy or Sampling(), _resolve(config, max_tokens, passage)
-    if n < 1 or (isinstance(strategy, Greedy) and n > 1):
-        raise ConfigError(f"n is {n}; it must be at least 1, and there is but one greedy text")
+    if isinstance(strategy, Greedy) and n > 1:
+        raise ConfigError(f"n is {n}; it must be 1, as there is but one greedy text")
     lm = adapt(lm, prompt, config.limit, cache=cache, dynamic=dynamic)
     read = prepare_prompt(lm, prompt)
     with torch.no_grad(), eval_mode(lm.net) as net:
@@ -71,19 +74,20 @@ def generate(
             [best] = beam(net.step, read.cursor.state, **_limits(lm, read, config))
         else:
             state, limits = repeat(read.cursor.state, n), _limits(lm, read, config, n)
-            written = rollout(net.step, state, _policy(strategy), **limits)
+            written = rollout(net.step, state, _policy(strategy, n), **limits)
             rows = zip(written.tokens, written.log_probs, written.mask, strict=True)
             plain = [(ids[mask].tolist(), log_probs[mask].tolist()) for ids, log_probs, mask in rows]
             best = [Hypothesis(ids, values, sum(values)) for ids, values in plain]
     return [_generation(lm, read, config, hypothesis) for hypothesis in best]
 
 
+@check_arguments
 def generate_iter(
     lm: LMPredictor,
     prompt: str = "",
     strategy: Sampling | Greedy | None = None,
     *,
-    max_tokens: int | None = None,
+    max_tokens: PositiveInt | None = None,
     passage: bool | None = None,
     config: GenerationConfig | None = None,
     cache: Cache | None = None,
@@ -137,8 +141,8 @@ def _resolve(config: GenerationConfig | None, max_tokens: int | None, passage: b
     return replace(config or GenerationConfig(), **{k: v for k, v in named.items() if v is not None})
 
 
-def _policy(strategy: Sampling | Greedy) -> Policy:
-    return strategy.policy() if isinstance(strategy, Sampling) else strategy
+def _policy(strategy: Sampling | Greedy, rows: int = 1) -> Policy:
+    return strategy.policy(rows) if isinstance(strategy, Sampling) else strategy
 
 
 def _limits(lm: LMPredictor, read: Prompt, config: GenerationConfig, rows: int = 1) -> Limits:

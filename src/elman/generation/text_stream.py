@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import torch
 
+from elman.argument_checks import check_arguments
 from elman.decoding import Policy
 from elman.decoding.stable_topk import stable_topk
-from elman.errors import ModelError, check_option
+from elman.errors import ModelError
 from elman.generation.cursor import Cursor, next_log_probs, start_cursor, writable_log_probs
 from elman.generation.generation_config import Sampling
 from elman.generation.incremental import Pending, encode_chunk, flush
@@ -18,6 +19,7 @@ from elman.generation.partial_prefix import partial_prefix
 from elman.generation.predictor import LMPredictor
 from elman.generation.prefix_search import Continuation, next_tokens
 from elman.generation.token_bytes import decode_partial, display_token, token_bytes
+from elman.ranges import PositiveInt
 from elman.state import State, eval_mode, from_bytes, leaves, map_state, to_bytes
 from elman.text.arguments import check_text
 
@@ -64,13 +66,13 @@ class TextStream:
         """The end of what was fed, which may still become another token."""
         return self._pending.text
 
-    def next(self, k: int = 5) -> list[NextToken]:
+    @check_arguments
+    def next(self, k: PositiveInt = 5) -> list[NextToken]:
         """The k likeliest continuations, among all that can be written.
 
         With text pending, each is the rest of a token that writes it; where a token may end just there,
         that is "" for words, and for subwords what comes after.
         """
-        check_option("k", k, k >= 1, "at least 1")
         if not self._unread():
             _, log_probs = next_log_probs(self.lm, self._cursor)
             values, ids = (row[0].tolist() for row in stable_topk(log_probs.exp().clamp(max=1), k))
@@ -82,6 +84,7 @@ class TextStream:
             found[text] = before._replace(probability=min(before.probability + probability, 1.0))
         return sorted(found.values(), key=lambda one: (-one.probability, one.id))[:k]
 
+    @check_arguments
     def sample(self, policy: Policy | None = None) -> str:
         """Draw a continuation as in `next`, read it, and return its text; "" at the end of a line.
 
@@ -126,6 +129,7 @@ class TextStream:
         return to_bytes(State(net=state, token=token, pending=pending, read=read, sums=sums))
 
     @classmethod
+    @check_arguments
     def from_bytes(cls, lm: LMPredictor, data: bytes) -> TextStream:
         """The stream that `to_bytes` wrote, with the model that it was of."""
         stream, stored = cls(lm), from_bytes(data)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import heapq
 import math
 
+from elman.argument_checks import check_arguments
 from elman.errors import check_option
 from elman.generation.adapted_lm import adapt
 from elman.generation.cache import Cache
@@ -22,16 +23,18 @@ from elman.generation.partial_prefix import PartialWord
 from elman.generation.predictor import LMPredictor
 from elman.generation.prefix_search import match_prefix
 from elman.generation.word_search import MAX_WORD_TOKENS, Completion, WordSearch, word_fragment
+from elman.ranges import PositiveInt
 from elman.text.arguments import check_text
 from elman.text.vocab import SPECIALS
 
 
+@check_arguments
 def complete(
     lm: LMPredictor,
     text: str,
-    k: int = 5,
+    k: PositiveInt = 5,
     *,
-    width: int = 64,
+    width: PositiveInt = 64,
     cache: Cache | None = None,
     dynamic: DynamicEval | None = None,
 ) -> list[Completion]:

@@ -19,6 +19,7 @@ from elman.inspect.comparison_tasks import (
     train_spelling,
 )
 from elman.inspect.gradients import Norms, gradient_norms
+from elman.ranges import PositiveInt, Seed, check_ranges
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,14 @@ class ComparisonResult:
 class Comparison:
     """The size of the two tasks; ``run`` compares cells by name."""
 
-    steps: int = 50
-    memory_updates: int = 600
-    words: int = 400
-    little_updates: int = 200
-    seed: int = 0
+    steps: PositiveInt = 50
+    memory_updates: PositiveInt = 600
+    words: PositiveInt = 400
+    little_updates: PositiveInt = 200
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
 
     def run(self, cells: list[str]) -> Iterator[ComparisonResult]:
         """One result a cell, as soon as it is there."""

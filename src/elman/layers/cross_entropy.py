@@ -11,6 +11,7 @@ keeps its logits, but each chunk stays in the processor's cache, and the time wo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -18,8 +19,9 @@ import torch
 from torch import nn
 
 from elman.errors import check_option
+from elman.operators import as_operator
 from elman.scan.execution import compute_dtype
-from elman.second_derivatives import differentiate_plainly
+from elman.second_derivatives import differentiate_plainly, needs_plain_form
 from elman.shapes import Float, Int, Tensor
 
 _HALVES = (torch.float16, torch.bfloat16)
@@ -68,12 +70,10 @@ def linear_nll(
     if chunk is None and len(W) <= _SMALL:
         z = _wide(nn.functional.linear(h, W, b))
         return nn.functional.cross_entropy(z, targets, reduction="none", label_smoothing=smoothing)
-    most = _LOGITS.get(h.device.type, _MORE_LOGITS)
-    columns = chunk or max(64, most // max(1, len(h)) // 64 * 64)
-    nll: Tensor = _LinearNLL.apply(  # type: ignore[no-untyped-call]
-        h.to(compute_dtype(h)), W, b, targets, smoothing, columns
-    )
-    return nll
+    h = h.to(compute_dtype(h))
+    if needs_plain_form():
+        return _plain_nll(h, W, b, targets, smoothing)
+    return chunked_nll([h, W, targets] if b is None else [h, W, targets, b], smoothing, chunk or 0)[0]
 
 
 def weighted_mean(nats: Float[Tensor, "*N"], weights: Tensor | None = None) -> Float[Tensor, ""]:
@@ -87,10 +87,31 @@ def weighted_mean(nats: Float[Tensor, "*N"], weights: Tensor | None = None) -> F
 def use_triton_kernel(h: Tensor, W: Tensor) -> bool:
     """Is `linear_cross_entropy` computed by the Triton kernel, with its gradients made in the forward pass?
 
-    Triton comes with PyTorch wherever PyTorch was built for a GPU under Linux, and only there.
+    Triton comes with PyTorch wherever PyTorch was built for a GPU under Linux, and only there. What makes its
+    gradients in the forward pass is nothing for compilers and for `torch.func`.
     """
+    if torch.compiler.is_compiling() or needs_plain_form():
+        return False
     large = h.is_cuda and h.dtype != torch.float64 and len(W) > _SMALL
     return large and find_spec("triton") is not None
+
+
+@as_operator(lambda tensors, smoothing, chunk: [_wide(tensors[0].new_empty(len(tensors[0])))])
+def chunked_nll(tensors: list[Tensor], smoothing: float, chunk: int) -> list[Tensor]:
+    """What each target costs, from h, W, the targets and b, if any; a ``chunk`` of 0 is chosen here."""
+    h, W, targets, *b = tensors
+    most = _LOGITS.get(h.device.type, _MORE_LOGITS)
+    columns = chunk or max(64, most // max(1, len(h)) // 64 * 64)
+    nll: Tensor = _LinearNLL.apply(  # type: ignore[no-untyped-call]
+        h, W, b[0] if b else None, targets, smoothing, columns
+    )
+    return [nll]
+
+
+def _plain_nll(h: Tensor, W: Tensor, b: Tensor | None, targets: Tensor, smoothing: float) -> Tensor:
+    """The same by way of all logits."""
+    z = _wide(nn.functional.linear(h, W.to(h.dtype), None if b is None else b.to(h.dtype)))
+    return nn.functional.cross_entropy(z, targets, reduction="none", label_smoothing=smoothing)
 
 
 class _LinearNLL(torch.autograd.Function):
@@ -121,11 +142,7 @@ class _LinearNLL(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         h, W, b, targets, total = ctx.saved_tensors
         if torch.is_grad_enabled():
-
-            def plain(h: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
-                z = _wide(nn.functional.linear(h, W.to(h.dtype), None if b is None else b.to(h.dtype)))
-                return nn.functional.cross_entropy(z, targets, reduction="none", label_smoothing=ctx.smoothing)
-
+            plain = partial(_plain_nll, targets=targets, smoothing=ctx.smoothing)
             return *differentiate_plainly(plain, (h, W, b), (gradient,)), None, None, None
         dh, dW = torch.zeros_like(_wide(h)), torch.empty_like(W)
         db = None if b is None else torch.empty_like(b)

@@ -82,9 +82,9 @@ class PretrainedEmbedding(nn.Module):
         super().__init__()
         vocabulary, self.output_size = vectors.matrix.shape
         found = vectors.found.clone()
-        scale = vectors.matrix[found].std() if found.sum() > 1 else torch.ones(())
+        scale = vectors.matrix[found].std() if found.sum() > 1 else vectors.matrix.new_ones(())
         found[0] = False  # whatever the file says, padding is zero
-        rows = torch.randn(vocabulary, self.output_size) * self.spread
+        rows = torch.randn(vocabulary, self.output_size, device=found.device) * self.spread
         rows = torch.where(found[:, None], vectors.matrix * (self.spread / scale), rows)
         rows[0] = 0
         trained = vectors.trained | ~found

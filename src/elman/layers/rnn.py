@@ -16,7 +16,7 @@ from torch import nn
 
 from elman.cells import Cell, Stacked
 from elman.cells.stacked import check_stack, find_residuals
-from elman.errors import ModelError
+from elman.errors import ArgumentError, ModelError, show_value
 from elman.scan import execute
 from elman.scan.execution import Execution
 from elman.scan.executors import require_known
@@ -67,6 +67,8 @@ class RNN(RecurrentLayer):
     def __init__(self, cell: Cell[Any], *, reverse: bool = False, executor: str = "auto") -> None:
         super().__init__()
         require_known(executor)
+        if not isinstance(cell, Cell):
+            raise ArgumentError(f"cell is {show_value(cell)}; it must be a cell, such as LSTM(3, 4)")
         self.cell, self.reverse, self.executor = cell, reverse, executor
         self.input_size, self.output_size = cell.input_size, cell.output_size
 

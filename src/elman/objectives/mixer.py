@@ -9,11 +9,19 @@ from typing import Any, Literal
 import torch
 
 from elman.decoding.sequence_model import SequenceModel
-from elman.errors import check_option
 from elman.objectives.baseline import Baseline, Trial, build_baseline
 from elman.objectives.reinforce import Reinforce, advantage, reward_samples, surrogate
 from elman.objectives.sample_sequences import Sampler, draw_samples
 from elman.objectives.sequence_costs import COSTS, Cost, CostName
+from elman.ranges import (
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    Probability,
+    SampleCount,
+    Share,
+    check_ranges,
+)
 from elman.shapes import Float, Tensor
 
 
@@ -23,21 +31,16 @@ class MixerConfig:
 
     kind: Literal["mixer"] = "mixer"
     cost: CostName = "bleu"
-    delta: int = 2  # steps that the model takes itself at first, and more each time
-    start: float = 0.0  # share of the run before that
-    every: float = 0.1  # share of the run until more steps follow
-    samples: int = 1  # for each example
+    delta: PositiveInt = 2  # steps that the model takes itself at first, and more each time
+    start: Probability = 0.0  # share of the run before that
+    every: Share = 0.1  # share of the run until more steps follow
+    samples: SampleCount = 1  # for each example
     baseline: Literal["greedy", "learned"] = "learned"
-    lr: float = 1e-2  # learning rate of a learned baseline
-    entropy: float = 0.0  # what a nat of entropy is worth
+    lr: PositiveFloat = 1e-2  # learning rate of a learned baseline
+    entropy: NonNegativeFloat = 0.0  # what a nat of entropy is worth
 
     def __post_init__(self) -> None:
-        check_option("delta", self.delta, self.delta >= 1, "at least 1")
-        check_option("samples", self.samples, self.samples >= 1, "at least 1")
-        check_option("start", self.start, 0 <= self.start <= 1, "from 0 to 1")
-        check_option("every", self.every, 0 < self.every <= 1, "above 0 and at most 1")
-        check_option("lr", self.lr, self.lr > 0, "above 0")
-        check_option("entropy", self.entropy, self.entropy >= 0, "at least 0")
+        check_ranges(self)
 
     def build(self, model: SequenceModel[Any]) -> Mixer:
         """The objective for this model."""

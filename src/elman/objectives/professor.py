@@ -11,10 +11,10 @@ from torch.nn.functional import softplus
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elman.decoding.sequence_model import SequenceModel, Sequences
-from elman.errors import check_option
 from elman.objectives.auxiliary_network import AuxiliaryNetwork, mean_over_processes
 from elman.objectives.objective import Objective
 from elman.objectives.sample_sequences import Sampler, draw_samples
+from elman.ranges import NonNegativeFloat, PositiveFloat, Probability, Size, check_ranges
 from elman.shapes import Bool, Float, Tensor
 
 
@@ -40,18 +40,14 @@ class ProfessorConfig:
     """Hidden states that do not tell whether gold or the model's own tokens were read."""
 
     kind: Literal["professor"] = "professor"
-    weight: float = 1.0  # of fooling the discriminator, beside maximum likelihood
-    hidden: int = 128  # units of the discriminator, in each direction
-    lr: float = 1e-3  # its learning rate
-    low: float = 0.75  # the model learns from it where its accuracy is above
-    high: float = 0.99  # and it learns itself where that is below
+    weight: NonNegativeFloat = 1.0  # of fooling the discriminator, beside maximum likelihood
+    hidden: Size = 128  # units of the discriminator, in each direction
+    lr: PositiveFloat = 1e-3  # its learning rate
+    low: Probability = 0.75  # the model learns from it where its accuracy is above
+    high: Probability = 0.99  # and it learns itself where that is below
 
     def __post_init__(self) -> None:
-        check_option("hidden", self.hidden, self.hidden >= 1, "at least 1")
-        check_option("low", self.low, 0 <= self.low <= 1, "from 0 to 1")
-        check_option("high", self.high, 0 <= self.high <= 1, "from 0 to 1")
-        check_option("weight", self.weight, self.weight >= 0, "at least 0")
-        check_option("lr", self.lr, self.lr > 0, "above 0")
+        check_ranges(self)
 
     def build(self, model: SequenceModel[Any]) -> ProfessorForcing:
         """The objective for this model."""

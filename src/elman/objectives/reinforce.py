@@ -8,12 +8,12 @@ from typing import Any, Literal
 import torch
 
 from elman.decoding.sequence_model import SequenceModel, Sequences, SequenceScores
-from elman.errors import check_option
 from elman.objectives.baseline import Baseline, Trial, build_baseline
 from elman.objectives.objective import Objective
 from elman.objectives.risk import measure_costs
 from elman.objectives.sample_sequences import SampleBatch, Sampler, draw_samples, unpad
 from elman.objectives.sequence_costs import COSTS, Cost, CostName
+from elman.ranges import NonNegativeFloat, PositiveFloat, Probability, SampleCount, check_ranges
 from elman.shapes import Bool, Float, Tensor
 from elman.state import eval_mode
 
@@ -24,17 +24,14 @@ class ReinforceConfig:
 
     kind: Literal["reinforce"] = "reinforce"
     cost: CostName = "bleu"
-    samples: int = 4  # for each example
+    samples: SampleCount = 4  # for each example
     baseline: Literal["greedy", "learned"] = "greedy"
-    lr: float = 1e-2  # learning rate of a learned baseline
-    entropy: float = 0.0  # what a nat of entropy is worth
-    likelihood: float = 0.0  # share of the loss that is maximum likelihood
+    lr: PositiveFloat = 1e-2  # learning rate of a learned baseline
+    entropy: NonNegativeFloat = 0.0  # what a nat of entropy is worth
+    likelihood: Probability = 0.0  # share of the loss that is maximum likelihood
 
     def __post_init__(self) -> None:
-        check_option("samples", self.samples, self.samples >= 1, "at least 1")
-        check_option("likelihood", self.likelihood, 0 <= self.likelihood <= 1, "from 0 to 1")
-        check_option("lr", self.lr, self.lr > 0, "above 0")
-        check_option("entropy", self.entropy, self.entropy >= 0, "at least 0")
+        check_ranges(self)
 
     def build(self, model: SequenceModel[Any]) -> Reinforce:
         """The objective for this model."""

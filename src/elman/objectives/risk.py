@@ -9,10 +9,11 @@ from typing import Any, Literal
 import torch
 
 from elman.decoding.sequence_model import SequenceModel
-from elman.errors import ConfigError, check_option
+from elman.errors import ConfigError
 from elman.objectives.objective import Objective
 from elman.objectives.sample_sequences import Sampler, concat_sequences, draw_samples, first_occurrences, unpad
 from elman.objectives.sequence_costs import COSTS, Cost, CostName
+from elman.ranges import PositiveFloat, Probability, SampleCount, check_ranges
 from elman.shapes import Float, Tensor
 from elman.state import eval_mode
 
@@ -23,17 +24,14 @@ class RiskConfig:
 
     kind: Literal["risk"] = "risk"
     cost: CostName = "bleu"
-    samples: int = 8  # for each example
-    sharpness: float = 0.5  # 1 weighs candidates by probability, 0 all alike
-    temperature: float = 0.6  # at which candidates are drawn; 1: as the model has it
+    samples: SampleCount = 8  # for each example
+    sharpness: PositiveFloat = 0.5  # 1 weighs candidates by probability, 0 all alike
+    temperature: PositiveFloat = 0.6  # at which candidates are drawn; 1: as the model has it
     reference: bool = False  # the right answer is a candidate, too
-    likelihood: float = 0.0  # share of the loss that is maximum likelihood
+    likelihood: Probability = 0.0  # share of the loss that is maximum likelihood
 
     def __post_init__(self) -> None:
-        check_option("samples", self.samples, self.samples >= 1, "at least 1")
-        check_option("likelihood", self.likelihood, 0 <= self.likelihood <= 1, "from 0 to 1")
-        check_option("sharpness", self.sharpness, self.sharpness > 0, "above 0")
-        check_option("temperature", self.temperature, self.temperature > 0, "above 0")
+        check_ranges(self)
         if self.samples + self.reference < 2:
             raise ConfigError("samples is 1, with nothing to compare it with: take 2, or reference")
 

@@ -12,9 +12,10 @@ import torch
 
 from elman.decoding import AtLengths, Greedy, Policy, Sample, ScheduledSampling, Step, unroll
 from elman.decoding.sequence_model import DecoderStart, SequenceModel
-from elman.errors import ConfigError, check_option
+from elman.errors import ConfigError
 from elman.objectives.objective import Objective
 from elman.objectives.sample_sequences import default_generator
+from elman.ranges import Probability, check_ranges
 from elman.shapes import Float, Int, Tensor
 from elman.state import State
 
@@ -28,13 +29,12 @@ class ScheduledSamplingConfig:
 
     kind: Literal["scheduled"] = "scheduled"
     schedule: Literal["constant", "linear", "inverse_sigmoid", "exponential"] = "linear"
-    p_start: float = 1.0  # probability of the right token when the run begins; constant has none
-    p_end: float = 0.7  # and when it ends
+    p_start: Probability = 1.0  # probability of the right token when the run begins; constant has none
+    p_end: Probability = 0.7  # and when it ends
     feedback: Literal["argmax", "sample", "mixture"] = "sample"  # what is fed back otherwise
 
     def __post_init__(self) -> None:
-        for name, p in (("p_start", self.p_start), ("p_end", self.p_end)):
-            check_option(name, p, 0 <= p <= 1, "from 0 to 1")
+        check_ranges(self)
         if self.schedule == "constant" and self.p_start != 1:
             raise ConfigError("p_start is where a schedule begins to fall; a constant one is p_end")
         if self.schedule == "exponential" and not self.p_end:

@@ -10,21 +10,24 @@ import torch
 
 from elman import artifact
 from elman.errors import ConfigError
+from elman.folders.output_folder import check_may_train
 from elman.model_files import DECISION
 from elman.pipeline.start_model import differing_options
 from elman.shapes import Tensor
 from elman.tasks.base import Task
 
 
-def average(folders: Sequence[Path], out: Path) -> Task:
+def average(folders: Sequence[Path], out: Path, *, overwrite: bool = False) -> Task:
     """Write the mean of the models in some folders, all alike but for their weights, into another.
 
     The mean of models that were trained apart is no better than chance: average what one run left at
-    several times, or what was trained on from one model with ``init``.
+    several times, or what was trained on from one model with ``init``. What ``out`` holds is replaced with
+    ``overwrite`` only.
     """
+    check_may_train(out, overwrite=overwrite)
     if len(folders) < 2:
         raise ConfigError("a mean needs two folders at least")
-    config, models = artifact.read_config(folders[0]), [artifact.load(f) for f in folders]
+    models = [artifact.load(folder) for folder in folders]
     for folder, model in zip(folders[1:], models[1:], strict=True):
         _require_alike(models[0], model, f"{folders[0]} and {folder}")
     first, *others = (model.net.state_dict() for model in models)
@@ -33,7 +36,9 @@ def average(folders: Sequence[Path], out: Path) -> Task:
     models[0].average_decision(models[1:])
     names = [str(folder) for folder in folders]
     card = artifact.brief_card(models[0], f"weights: the mean of those in {', '.join(names)}")
-    artifact.save(models[0], out, config=config, metrics={"averaged": names}, card=card)
+    assert models[0].record  # every folder has one
+    models[0].record = models[0].record._replace(metrics={"averaged": names}, card=card, run={})
+    artifact.save_model(models[0], out, overwrite=overwrite)
     return models[0]
 
 

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 from elman import artifact
 from elman.atomic_files import write_atomically
 from elman.errors import ConfigError
-from elman.model_files import METRICS
+from elman.model_files import CURVE, CURVE_FOLDER, METRICS
 from elman.pipeline.power_law import PowerLaw, error_of, fit_power_law, score_of
 from elman.pipeline.recipe import Recipe
 from elman.text.json_io import read_json
 
 SHARES = (0.1, 0.2, 0.4, 0.7, 1.0)
-FOLDER, FILE, PICTURE = "curve", "curve.json", "curve.png"
 
 
 class CurveRun(NamedTuple):
@@ -77,7 +76,7 @@ def smaller_runs(recipe: Recipe, out: Path, seeds: Sequence[int]) -> Iterator[Cu
 
 
 def _folder(out: Path, share: float, seed: int) -> Path:
-    return out / FOLDER / f"{100 * share:.0f}-seed-{seed}"
+    return out / CURVE_FOLDER / f"{100 * share:.0f}-seed-{seed}"
 
 
 def read_curve(out: Path, full: Sequence[Path], seeds: Sequence[int]) -> LearningCurve:
@@ -101,4 +100,4 @@ def write_curve(curve: LearningCurve, out: Path) -> None:
     record: dict[str, Any] = {"metric": curve.metric, "unit": curve.unit, "points": points}
     record["with_twice_the_data"] = curve.forecast()
     record["power_law"] = None if law is None else {**asdict(law), "good": law.good}
-    write_atomically(out / FILE, (json.dumps(record, indent=2) + "\n").encode())
+    write_atomically(out / CURVE, (json.dumps(record, indent=2) + "\n").encode())

@@ -10,6 +10,7 @@ from elman.number_format import format_scores
 from elman.pipeline.recipe import Recipe
 from elman.pipeline.run_record import PYTHON, summarize_run
 from elman.tasks.base import Task
+from elman.text.byte_source import display_name
 
 
 def write_model_card(
@@ -17,7 +18,7 @@ def write_model_card(
 ) -> str:
     """What the model is, what it was trained on, what it scored and how to use it."""
     title, use, about = model.card_info()
-    train = recipe.data.train
+    train = (recipe.data.train,) if isinstance(recipe.data.train, str) else recipe.data.train
     results = [f"- {part}: {format_scores(metrics[part])}" for part in ("valid", "test") if metrics.get(part)]
     counts = ", ".join(f"{count:,} {name}" for name, count in stats.items())
     command = run["sessions"][0]["command"]
@@ -27,7 +28,7 @@ def write_model_card(
             f"# {title} by Elman",
             "",
             *(f"- {line}" for line in about),
-            f"- training data: {train if isinstance(train, str) else ' and '.join(train)}, {counts}",
+            f"- training data: {' and '.join(map(display_name, train))}, {counts}",
             f"- {count_parameters(model.net):,} parameters",
             f"- training: {metrics['updates']:,} updates, stopped by {metrics['stopped']}",
             f"- run: {summarize_run(run)}",

@@ -17,6 +17,8 @@ from elman import config, objectives
 from elman.errors import ConfigError
 from elman.tasks.base import Task
 from elman.tasks.registry import TASKS
+from elman.text.byte_source import PipeContent, display_name, hold_pipe
+from elman.training.distributed import count_processes
 from elman.training.training_config import TrainingConfig
 
 TRACKERS = ("tensorboard", "wandb", "mlflow")
@@ -86,19 +88,35 @@ def data_sources(recipe: Recipe) -> dict[str, str | tuple[str, ...]]:
 
 def expand_paths(recipe: Recipe) -> Recipe:
     """The recipe with variables in its paths replaced by what they stand for."""
-    files = {name: _expand(getattr(recipe.data, name)) for name in ("train", "valid", "test")}
-    model = replace(recipe.model, vectors=_expand(recipe.model.vectors))
-    return replace(recipe, data=replace(recipe.data, **files), model=model)
+    return _replace_paths(recipe, _expand)
 
 
-def _expand(path: Any) -> Any:
-    if isinstance(path, tuple):
-        return tuple(_expand(p) for p in path)
+def hold_pipes(recipe: Recipe) -> Recipe:
+    """The recipe with what can be read only once read: all seeds and all passes see the same."""
+    return _replace_paths(recipe, _hold)
+
+
+def _replace_paths(recipe: Recipe, change: Callable[[str], str]) -> Recipe:
+    def each(source: Any) -> Any:
+        return tuple(map(change, source)) if isinstance(source, tuple) else change(source)
+
+    data = replace(recipe.data, **{part: each(source) for part, source in data_sources(recipe).items()})
+    return replace(recipe, data=data, model=replace(recipe.model, vectors=change(recipe.model.vectors)))
+
+
+def _expand(path: str) -> str:
     expanded = os.path.expandvars(path)
     unset = re.match(r"\$\{?(\w+)", expanded)
     if unset:
         raise ConfigError(f"{path} begins with ${unset[1]}, which is not set: export {unset[1]}=FOLDER")
     return expanded
+
+
+def _hold(path: str) -> str:
+    held = hold_pipe(path)
+    if isinstance(held, PipeContent) and count_processes() > 1:
+        raise ConfigError(f"{display_name(path)}: a pipe can be read by one process only; give a file")
+    return held
 
 
 class TrainTarget(NamedTuple):

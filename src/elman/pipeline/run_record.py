@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from elman import artifact
-from elman.errors import ModelError
+from elman.errors import ModelError, printable
 from elman.model_files import RUN
 from elman.number_format import format_duration
 from elman.pipeline.machine import describe_machine, git_revision, hide_home, software_versions
+from elman.text.byte_source import display_name
 from elman.text.data_digest import describe_source
 from elman.text.json_io import read_json
 from elman.text.tables import TableReport
@@ -29,7 +30,7 @@ class RunRecord:
         self.clock = time.monotonic()
         self.content: dict[str, Any] = {"seed": seed}
         if init is not None:
-            self.content["init"] = hide_home(str(init))
+            self.content["init"] = printable(hide_home(str(init)))
 
     def begin(self, data: Mapping[str, Any], *, resumed: bool) -> None:
         """Write what is known before the first update; sessions of this run before it are kept."""
@@ -65,9 +66,9 @@ def describe_data(
     known = {report.source: report for report in reports}
 
     def describe(name: str, path: str) -> dict[str, Any]:
-        report = known.get(path)
+        report = known.get(display_name(path))
         columns = {"columns": report.names} if report and report.names else {}
-        return {**describe_source(path, hide_home(name), report.rows if report else None), **columns}
+        return {**describe_source(path, printable(hide_home(name)), report.rows if report else None), **columns}
 
     found = {}
     for part, given in sources.items():

@@ -12,11 +12,16 @@ from typing import Any
 
 import torch
 
-from elman import artifact
+from elman.argument_checks import check_arguments
 from elman.config import apply_override, to_plain
+from elman.devices import find_device
 from elman.errors import ConfigError, ModelError
-from elman.model_files import CONFIG
-from elman.pipeline.model_card import write_model_card
+from elman.folders.disk_room import check_room, file_size
+from elman.folders.folder_contents import find_run
+from elman.folders.output_folder import parse_folder
+from elman.folders.run_folder import RunFolder, claim_for_training
+from elman.model_files import CHECKPOINT
+from elman.pipeline.delivery import Delivery, deliver
 from elman.pipeline.recipe import (
     TRACKERS,
     Recipe,
@@ -24,18 +29,24 @@ from elman.pipeline.recipe import (
     build,
     data_sources,
     expand_paths,
+    hold_pipes,
     read,
     train_target,
 )
+from elman.pipeline.resumed_data import with_contents
 from elman.pipeline.run_record import PYTHON, RunRecord, describe_data, describe_session
 from elman.pipeline.start_model import start_model
 from elman.pipeline.training_data import read_data
+from elman.pipeline.training_memory import check_training_memory
 from elman.tasks.base import Task
-from elman.tasks.results import ModelRecord
+from elman.training.checkpoint import checkpoint_size
 from elman.training.distributed import is_main_process, local_device, was_restarted
 from elman.training.evaluation import Validation
 from elman.training.run import find_resume_point, follow
+from elman.training.tracking import open_log
 from elman.training.training_loop import fit
+
+CHANGEABLE = ("training.lr", "training.grad_clip")  # by a resumed run, whose loss was not finite
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,7 @@ class Outcome:
     metrics: dict[str, Any]
 
 
+@check_arguments
 def train(
     recipe: str | os.PathLike[str] | dict[str, Any],
     out: str | os.PathLike[str] | None = None,
@@ -54,10 +66,12 @@ def train(
     resume: bool = False,
     device: str = "cpu",
     init: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
 ) -> Task:
     """Train by a recipe, a TOML file or a dict of the same shape, into the model folder ``out``, if any.
 
     ``set`` holds overrides: ``["model.hidden=256"]``. An interrupted run is a ModelError; ``resume`` goes on.
+    A folder that holds anything is refused; with ``overwrite`` it is replaced when the model is complete.
     """
     if out is None:
         with TemporaryDirectory() as folder:
@@ -67,7 +81,9 @@ def train(
     in_use = device == "cuda" or torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
     gpus = [*range(torch.cuda.device_count())] if in_use else []
     with torch.random.fork_rng(devices=gpus):  # a seed is that of the run, not of its caller
-        outcome = run_recipe(chosen, Path(out), resume=resume, device=device, init=start)
+        outcome = run_recipe(
+            chosen, parse_folder(out), resume=resume, device=device, init=start, overwrite=overwrite
+        )
     if outcome is None:
         raise ModelError(f"training was interrupted; go on with resume=True into {out}")
     return outcome.model
@@ -81,56 +97,57 @@ def run_recipe(
     device: str = "cpu",
     init: Path | None = None,
     command: str = PYTHON,
+    overwrite: bool = False,
 ) -> Outcome | None:
     """Train into the folder ``out``; None if it was interrupted (then ``resume`` goes on).
 
-    ``command`` is what was typed, for the record of the run.
+    ``command`` is what was typed, for the record of the run. A folder that holds anything is refused, unless it
+    may ``overwrite`` it: then the old stays until the new is complete.
     """
-    record = RunRecord(out, describe_session(command, device), recipe.training.seed, init)
-    named, recipe = data_sources(recipe), expand_paths(recipe)
+    find_device(device)
+    resume = resume or (was_restarted() and find_run(out) is not None)
+    if not is_main_process():
+        return _train(recipe, RunFolder(out, find_run(out) or out), resume, device, init, command)
+    with claim_for_training(out, resume=resume, overwrite=overwrite) as folder:
+        return _train(recipe, folder, resume, device, init, command)
+
+
+def _train(
+    recipe: Recipe, folder: RunFolder, resume: bool, device: str, init: Path | None, command: str
+) -> Outcome | None:
+    trackers = [open_log(name, folder.work, to_plain(recipe)) for name in recipe.trackers if is_main_process()]
+    record = RunRecord(folder.work, describe_session(command, device), recipe.training.seed, init)
+    named, recipe = data_sources(recipe), hold_pipes(expand_paths(recipe))
     if not recipe.data.train:
         raise ConfigError("data.train is missing: which file holds the training examples?")
     recipe = replace(recipe, data=recipe.task_class.resolve_data(recipe.data))
     data = read_data(recipe)
     torch.manual_seed(recipe.training.seed)
-    model = start_model(recipe, data.training, out, resume=resume or was_restarted(), init=init)
+    model = start_model(recipe, data.training, folder.work, resume=resume, init=init)
     model.net.to(local_device(device))
     dataset, valid = model.encode(data.training), model.encode_valid(recipe.data, data.held)
     model.fit_statistics(dataset)
     config, stats = to_plain(recipe), model.dataset_stats(dataset)
-    fingerprint = _fingerprint(config) | {"seen": stats}
+    described = describe_data(named, data_sources(recipe), data.reports) if is_main_process() else {}
+    fingerprint = _fingerprint(with_contents(config, described)) | {"seen": stats}
     target = train_target(recipe, model)
-    snapshot = find_resume_point(out, fingerprint, asked=resume)
+    snapshot = find_resume_point(folder.work, fingerprint, asked=resume, changeable=CHANGEABLE)
     if is_main_process():
+        size = checkpoint_size(target.net, recipe.training, evaluated=valid is not None)
+        check_room(folder.work, size, existing=file_size(folder.work / CHECKPOINT))
+        record.begin(described, resumed=snapshot is not None)
         if snapshot is None:
-            _end_earlier_model(model, out)
-        record.begin(describe_data(named, data_sources(recipe), data.reports), resumed=snapshot is not None)
+            model.save_vocab(folder.work)  # for the case that it is resumed
     settings = recipe.training if valid else replace(recipe.training, patience=0)
     batches = model.build_batches(dataset, recipe.data, settings.seed)
+    check_training_memory(recipe, target.net, batches, str(model.device))
     validation = _validation(model, valid, target) if valid else None
     events = fit(target.net, batches, target.loss, settings, validation, resume=snapshot)
-    end = follow(events, out, fingerprint, unit=model.unit, trackers=recipe.trackers)
+    end = follow(events, folder.work, fingerprint, unit=model.unit, trackers=trackers)
     if end is None:
         record.finish()
         return None
-    chosen = model.calibrate(valid)
-    metrics: dict[str, Any] = {"valid": end.scores | chosen, "updates": end.number, "stopped": end.reason}
-    metrics["trained_on"] = stats
-    if data.test is not None:
-        metrics["test"] = model.evaluate_dataset(model.encode(data.test))
-    if is_main_process():
-        run = record.finish(end.number)
-        card = write_model_card(recipe, model, metrics, stats, run)
-        model.record = ModelRecord(recipe.data, config, metrics, card, tuple(data.reports), run)
-        artifact.save_model(model, out)
-    return Outcome(model, metrics)
-
-
-def _end_earlier_model(model: Task, out: Path) -> None:
-    """A model that is in the folder ends: with a new vocabulary beside it, it would load wrongly."""
-    out.mkdir(parents=True, exist_ok=True)
-    (out / CONFIG).unlink(missing_ok=True)
-    model.save_vocab(out)
+    return Outcome(model, deliver(Delivery(recipe, model, data, stats, end, record), valid, folder))
 
 
 def _validation(model: Task, valid: Any, target: TrainTarget) -> Validation:

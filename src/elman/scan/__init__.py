@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from elman.cells import Cell, Formulaic, Stacked
-from elman.errors import ModelError
+from elman.errors import ArgumentError, ModelError, show_value
 from elman.scan.execution import Execution, Executor, autocast_dtype
 from elman.scan.executors import EXECUTORS, Scanner, require_known
 from elman.scan.explanation import Choice, Explanation, explain
@@ -39,6 +39,8 @@ def scan(
     ``executor="auto"`` takes the fastest that computes exactly this cell.
     """
     require_known(executor)
+    if not isinstance(cell, Cell):
+        raise ArgumentError(f"cell is {show_value(cell)}; it must be a cell, such as LSTM(3, 4)")
     return execute(cell, xs, state, Execution.begin(xs, mask, reverse=reverse, executor=executor))
 
 
@@ -47,8 +49,8 @@ def execute(
 ) -> tuple[Float[Tensor, "B T H"], S]:
     """``scan`` for those who run several cells over one batch, and know the same of each run."""
     mask = execution.mask
-    cell = cell.sample_masks(xs)
     check(cell, xs, mask, state)
+    cell = cell.sample_masks(xs)
     begin = cell.initial(xs) if state is None else state
     if mask is None:
         return Scanner(execution)(cell, xs, begin)
@@ -74,9 +76,15 @@ def check(cell: Cell[Any], xs: Tensor, mask: Tensor | None, state: Any) -> None:
         raise ModelError(f"mask must be {tuple(xs.shape[:2])} like xs, got {tuple(mask.shape)}")
     if state is None:
         return
-    expected, given = ([(path, tuple(t.shape)) for path, t in leaves(s)] for s in (cell.initial(xs), state))
+    parts = [*leaves(state)]
+    expected, given = (
+        [(path, tuple(t.shape)) for path, t in each] for each in (leaves(cell.initial(xs)), parts)
+    )
     if given != expected:
         wants, got = (
             ", ".join(f"{path or 'state'} {shape}" for path, shape in parts) for parts in (expected, given)
         )
         raise ModelError(f"the initial state must be {wants}, got {got}")
+    other = next((t.dtype for _, t in parts if t.dtype != dtype), None)
+    if other is not None and autocast_dtype(xs) is None:
+        raise ModelError(f"the initial state is {other}, but the cell computes in {dtype}")

@@ -10,6 +10,7 @@ import torch
 
 from elman.cells import Cell
 from elman.cuda_graph import is_recording
+from elman.errors import ArgumentError, show_value
 from elman.scan.packing import Lengths, Packing
 from elman.shapes import Float, Tensor
 
@@ -29,6 +30,7 @@ class Execution:
         cls, xs: Tensor, mask: Tensor | None, *, reverse: bool = False, executor: str = "auto"
     ) -> Execution:
         """What is known when a run begins, here and now."""
+        check_tensors(xs=xs, mask=mask)
         lengths = None if mask is None else Lengths(mask)
         return cls(lengths, reverse, executor, is_recording(), autocast_dtype(xs))
 
@@ -62,6 +64,16 @@ class Executor:
     """Is it the fastest of those that can, here and now?"""
     drawback: str = ""
     """Why it was not, in words."""
+
+
+def check_tensors(*, xs: object, mask: object) -> None:
+    """Refuse what is no dense tensor, before anything is asked of it; there may be no mask."""
+    for name, value in (("xs", xs), ("mask", mask)):
+        if isinstance(value, torch.Tensor):
+            if value.layout != torch.strided:
+                raise ArgumentError(f"{name} is {value.layout}; it must be dense: {name}.to_dense()")
+        elif value is not None or name == "xs":
+            raise ArgumentError(f"{name} is {show_value(value)}; it must be a tensor (torch.as_tensor)")
 
 
 def autocast_dtype(like: Tensor) -> torch.dtype | None:

@@ -20,7 +20,9 @@ from elman.tasks.nested_subset import nested_subset
 from elman.tasks.results import Answer, CardInfo, Confidences, Report, TextTrace
 from elman.tasks.user_methods import Row, UserMethods
 from elman.text.batching import BucketBatches
+from elman.text.byte_source import display_name
 from elman.text.files import read_lines
+from elman.text.length_limit import locate_long_texts
 from elman.text.tables import amend_report
 
 Progress = Callable[[str, int, int | None], None]  # what is done, how much of it, of how much
@@ -171,6 +173,12 @@ class Task(UserMethods[Row], ABC):
         tokens = data.batch_tokens or min(2048, max(128, fitting))
         return BucketBatches(dataset, tokens, seed, self.weight)
 
+    @classmethod
+    def largest_batch(cls, batches: Any) -> tuple[int, int]:
+        """The most tokens that a matrix of the network reads at once, and the most of one text."""
+        tokens, longest = batches.largest
+        return tokens, longest
+
     def dataset_stats(self, dataset: Any) -> dict[str, int]:
         """How much there is to learn from."""
         return {"examples": len(dataset), "tokens": int(np.sum(dataset.lengths))}
@@ -221,9 +229,12 @@ class Task(UserMethods[Row], ABC):
 
     def predict_file(self, file: str, options: PredictOptions) -> Iterator[Answer]:
         """An answer to each line of a file."""
-        lines = (line for _, line in read_lines(file, encoding=options.encoding))
+        number, lines = 1, (line for _, line in read_lines(file, encoding=options.encoding))
         for some in options.chunks(lines):
-            yield from self.predict_rows([(line,) for line in some], options)
+            places = [f"{display_name(file)}:{i}" for i in range(number, number + len(some))]
+            with locate_long_texts(places):
+                yield from self.predict_rows([(line,) for line in some], options)
+            number += len(some)
 
     def predict_rows(self, rows: Sequence[tuple[str, ...]], options: PredictOptions) -> Iterator[Answer]:
         """An answer to the texts of each row, one for each of ``text_columns``."""

@@ -8,11 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
-from elman.errors import ConfigError, DataError
+from elman.errors import ConfigError, DataError, quote
 from elman.tasks.config import ExamplesConfig
-from elman.tasks.label_sets import warn_of_delimited
+from elman.tasks.label_sets import clean_label, warn_of_delimited
 from elman.tasks.word_batch import WordForms, WordRow
-from elman.text.tables import TableRows, open_parallel, publish_report
+from elman.text.byte_source import display_name
+from elman.text.tables import CellError, TableRows, open_parallel, publish_report
 from elman.text.vocab import Labels
 
 
@@ -62,7 +63,8 @@ def read_labeled(
 ) -> Iterator[E]:
     """The examples of a table, or of one file for each column; ``data`` says what these are called."""
     rows = read_label_rows(data, paths, columns)
-    examples = count_labels(build_examples(make, data, rows, paths[0]), rows)
+    checked = rows.check(lambda *cells: (*cells[:-1], _shorten_label(cells[-1], data.label_until)))
+    examples = count_labels(build_examples(make, data, checked, display_name(paths[0])), rows)
     if not train or len(paths) != 1:
         return examples
     return _warn_of_labels(_warn_of_header(examples, columns))
@@ -80,7 +82,12 @@ def read_label_rows(
         raise ConfigError(f"examples are in one table, or in {files}, not in {len(paths)}")
     chosen = columns if len(paths) > 1 else (getattr(data, column) for column in columns)
     wanted, format = dict(zip(columns, chosen, strict=True)), data.format or None
-    return TableRows(source, wanted, format=format, encoding=data.encoding, skip_bad=data.skip_bad, as_is=as_is)
+    options: Any = {"format": format, "encoding": data.encoding, "skip_bad": data.skip_bad, "as_is": as_is}
+    rows = TableRows(source, wanted, **options)
+    if rows.places[-1] in rows.places[:-1]:
+        texts = [column for column, place in zip(columns, rows.places, strict=True) if place == rows.places[-1]]
+        raise ConfigError(f"one column is to be {' and '.join(texts)}: name another one with --label")
+    return rows
 
 
 def count_labels(examples: Iterable[E], rows: TableRows) -> Iterator[E]:
@@ -92,13 +99,18 @@ def count_labels(examples: Iterable[E], rows: TableRows) -> Iterator[E]:
     publish_report(replace(rows.report, labels=len(labels)))
 
 
+def _shorten_label(label: str, until: str) -> str:
+    short = clean_label(label.split(until, 1)[0] if until else label)
+    if not short:
+        raise CellError(f"nothing is left of the label {quote(label)} before {until!r}", "without label")
+    return short
+
+
 def build_examples(
     make: Callable[..., E], data: LabelDataConfig, rows: Iterable[tuple[int, Sequence[str]]], file: str
 ) -> Iterator[E]:
-    """Examples of numbered rows that end with a label, which is shortened, renamed or left out."""
+    """Examples of numbered rows that end with a label, which is renamed or left out."""
     for number, (*texts, label) in rows:
-        if data.label_until:
-            label = label.split(data.label_until, 1)[0]
         if not data.labels or label in data.labels:
             yield make(*texts, data.labels.get(label, label), f"{file}:{number}")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from torch import nn
 
 from elman.layers.word_layer import WordBatch, WordLayer
+from elman.ranges import OptionalSize, Range, Rate
 from elman.shapes import Bool, Float, Tensor
-from elman.tasks.config import check_least, check_shares
 from elman.tasks.word_batch import WordFeaturesConfig
 
 
@@ -19,10 +19,10 @@ class LabelConfig(WordFeaturesConfig):
     """The network: embed, encode, pool, decide."""
 
     pool: Literal["last", "ends", "mean", "max", "mean+max", "attention"] = "max"
-    mlp: int = 0  # units of a layer before the decision; 0: none
-    label_smoothing: float = 0.0  # share of the probability that is spread over all labels
+    mlp: OptionalSize = 0  # units of a layer before the decision; 0: none
+    label_smoothing: Rate = 0.0  # share of the probability that is spread over all labels
     class_weights: bool = False  # rare labels count as much as frequent ones
-    adversarial: float = 0.0  # trained on the worst words, too, within so large a step of these
+    adversarial: Annotated[float, Range(0, 1000)] = 0.0  # the step to the worst words, trained on, too
     calibrate: bool = True  # choose temperature and thresholds on the validation data
 
     changeable: ClassVar[frozenset[str]] = WordFeaturesConfig.changeable | {
@@ -31,11 +31,6 @@ class LabelConfig(WordFeaturesConfig):
         "class_weights",
         "adversarial",
     }
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_shares(self, "label_smoothing")
-        check_least(0, self, "adversarial")
 
 
 class LabelNetwork(nn.Module):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,6 +12,15 @@ from elman.errors import DataError, quote
 from elman.text.tables.cell_text import CellError, cell_text, is_nothing
 
 DELIMITERS = ";|,"
+_LINE_ENDS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")  # and tabs
+
+
+def clean_label(label: str) -> str:
+    """A label without blanks around it, so that "NUM " is no other one; it must be one line."""
+    label = label.strip()
+    if found := _LINE_ENDS.search(label):
+        raise CellError(f"the label {quote(label)} holds {found[0]!r}; a label is one line without tabs")
+    return label
 
 
 def split_labels(cell: Any, delimiter: str, where: str) -> tuple[str, ...]:
@@ -22,7 +32,7 @@ def split_labels(cell: Any, delimiter: str, where: str) -> tuple[str, ...]:
     else:
         parts = () if is_nothing(cell) else (cell,)
     try:
-        labels = [cell_text(part, "label").strip() for part in parts]
+        labels = [clean_label(cell_text(part, "label")) for part in parts]
     except CellError as error:
         raise DataError(f"{where}: {error}") from None
     return tuple(dict.fromkeys(label for label in labels if label))

@@ -9,7 +9,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 
+from elman.building_limit import limit_to_memory
 from elman.errors import ConfigError, ModelError, check_option
+from elman.free_memory import check_memory
 from elman.layers.weight_transfer import copy_weights
 from elman.layers.word_layer import WordBatch
 from elman.number_format import format_probability
@@ -31,11 +33,14 @@ from elman.tasks.word_features import WordFeaturizer
 from elman.tasks.word_growth import grow_words
 from elman.text.arguments import check_rows
 from elman.text.batching import length_sorted_chunks
+from elman.text.length_limit import check_lengths, locate_long_texts
 from elman.text.vocab import Labels, find_new
 
 C = TypeVar("C", bound=LabelConfig)
 N = TypeVar("N", bound=LabelNetwork)
 M = TypeVar("M", bound="LabelTask[Any, Any]")
+
+_MUCH = 2**28  # bytes; less is not worth to be asked about
 
 LabelRow = tuple[str, ...] | Mapping[str, Any]
 """Texts and their label, or a mapping that has them by their columns."""
@@ -55,7 +60,8 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
     ) -> None:
         self.config, self.featurizer, self.labels = config, featurizer, labels
         self.decision = decision or SoftmaxDecision()
-        self.net = self.network(config, featurizer, len(labels.items))
+        with limit_to_memory():
+            self.net = self.network(config, featurizer, len(labels.items))
         self.rarity = torch.ones(len(labels.items))  # what each label counts with ``class_weights``
 
     @property
@@ -112,12 +118,16 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
     def encode(self, examples: Iterable[LabeledExample]) -> LabelDataset:
         kept = list(examples)
         labels = [self.decision.encode(e, self.labels) for e in kept]
-        return LabelDataset(*self._encode_texts([e.texts for e in kept]), labels, kept)
+        with locate_long_texts([e.where for e in kept]):
+            rows, forms = self._encode_texts([e.texts for e in kept])
+        return LabelDataset(rows, forms, labels, kept)
 
     def _encode_texts(self, examples: Sequence[tuple[str, ...]]) -> tuple[list[tuple[WordRow, ...]], WordForms]:
         rows, forms = self.featurizer.texts(text for texts in examples for text in texts)
         each = iter(rows)
-        return [tuple(next(each) for _ in texts) for texts in examples], forms
+        encoded = [tuple(next(each) for _ in texts) for texts in examples]
+        check_lengths(max(map(len, row)) for row in encoded)
+        return encoded, forms
 
     def fit_statistics(self, examples: LabelDataset) -> None:
         """Remember how frequent each label is, for ``class_weights``."""
@@ -158,10 +168,16 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
     @torch.no_grad()
     def logits(self, rows: Sequence[tuple[WordRow, ...]], forms: WordForms) -> Tensor:
         """What the network says (examples, labels); rows of like length are run together."""
+        size, what = (
+            12 * len(rows) * len(self.labels.items),
+            f"{len(rows):,} texts × {len(self.labels.items):,} labels",
+        )
+        if size > _MUCH:  # logits, probabilities, and one of them sorted
+            check_memory(size, f"the scores of {what}", "give fewer texts at once")
         result = torch.empty(len(rows), len(self.labels.items))
         lengths = [max(map(len, row)) for row in rows]
         with eval_mode(self.net) as net:
-            for some in length_sorted_chunks(lengths, max_rows=256):
+            for some in length_sorted_chunks(lengths, max_rows=256, max_tokens=2**15):
                 result[some] = net(self.collate([rows[i] for i in some], forms)).float().cpu()
         return result
 

@@ -7,6 +7,17 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from elman.ranges import (
+    LayerCount,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    Rate,
+    Seed,
+    Size,
+)
+
 if TYPE_CHECKING:
     from elman.tasks.base import Task
 
@@ -67,17 +78,19 @@ FILES = {
 TOKENS = {"--tokens": Flag("tokens.kind", "Tokenizer: words, whitespace, chars, bytes, bpe or unigram.")}
 NETWORK = {
     "--cell": Flag("model.cell", "Recurrent cell: lstm, gru, elman, relu, peephole-lstm, …"),
-    "--hidden": Flag("model.hidden", "Hidden size of each direction.", "N", int),
-    "--layers": Flag("model.layers", "Number of layers.", "N", int),
-    "--dropout": Flag("model.dropout", "Dropout rate.", "P", float),
+    "--hidden": Flag("model.hidden", "Hidden size of each direction.", "N", Size),
+    "--layers": Flag("model.layers", "Number of layers.", "N", LayerCount),
+    "--dropout": Flag("model.dropout", "Dropout rate.", "P", Rate),
     "--vectors": Flag("model.vectors", "Pretrained word vectors.", "FILE"),
 }
 TRAINING = {
-    "--epochs": Flag("training.epochs", "Maximum number of epochs.", "N", int),
-    "--batch": Flag("data.batch_tokens", "Tokens per batch.", "N", int),
-    "--lr": Flag("training.lr", "Peak learning rate.", "RATE", float),
-    "--minutes": Flag("training.minutes", "Stop after N minutes and keep the best weights so far.", "N", float),
-    "--seed": Flag("training.seed", "Random seed.", "N", int),
+    "--epochs": Flag("training.epochs", "Maximum number of epochs.", "N", PositiveInt),
+    "--batch": Flag("data.batch_tokens", "Tokens per batch.", "N", NonNegativeInt),
+    "--lr": Flag("training.lr", "Peak learning rate.", "RATE", PositiveFloat),
+    "--minutes": Flag(
+        "training.minutes", "Stop after N minutes and keep the best weights so far.", "N", NonNegativeFloat
+    ),
+    "--seed": Flag("training.seed", "Random seed.", "N", Seed),
     "--tensorboard": Flag("tensorboard", "Log to TensorBoard, into --out/tensorboard.", type=bool),
     "--wandb": Flag("wandb", "Log to Weights & Biases, too.", type=bool),
     "--mlflow": Flag("mlflow", "Log to MLflow, too.", type=bool),

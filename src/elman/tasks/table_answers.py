@@ -8,6 +8,7 @@ from types import MappingProxyType
 from elman.errors import ConfigError, DataError
 from elman.tasks.base import PredictOptions, Task
 from elman.tasks.results import Answer
+from elman.text.length_limit import locate_long_texts
 from elman.text.tables import Table, TableRow, find_columns
 from elman.text.tables.cell_text import CellError, cell_text
 from elman.text.tables.table import Missing
@@ -59,9 +60,12 @@ def answer_rows(
     """Every row with its answer; None where one of its texts is empty. A row that cannot be read is refused."""
     for some in options.chunks(table):
         texts = [read_texts(table, row, places) for row in some]
+        both = zip(some, texts, strict=True)
+        named = [f"{table.name}:{row.number}" for row, text in both if text is not None]
         answers = iter(task.predict_rows([text for text in texts if text is not None], options))
-        for row, text in zip(some, texts, strict=True):
-            yield row, None if text is None else next(answers)
+        with locate_long_texts(named):
+            for row, text in zip(some, texts, strict=True):
+                yield row, None if text is None else next(answers)
 
 
 def read_texts(table: Table, row: TableRow, places: Sequence[int]) -> tuple[str, ...] | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypedDict, U
 from torch import nn
 from typing_extensions import TypeVar
 
-from elman.errors import ConfigError
+from elman.errors import ArgumentError, ConfigError, show_value
 from elman.tasks.results import CardInfo, ModelRecord
 from elman.tasks.spec import TaskSpec
 from elman.text.tables.in_memory import InMemory, StrPath
@@ -62,12 +62,13 @@ class TrainOptions(TypedDict, total=False):
     device: str
     init: StrPath
     resume: bool
+    overwrite: bool
     skip_bad: bool
     multi: bool
     label_delimiter: str
 
 
-RUN_OPTIONS = ("device", "init", "resume")  # of the run, not of its recipe
+RUN_OPTIONS = ("device", "init", "resume", "overwrite")  # of the run, not of its recipe
 
 
 class UserMethods(Generic[Row]):
@@ -92,16 +93,18 @@ class UserMethods(Generic[Row]):
 
         Without ``valid`` a tenth is held out for early stopping. ``recipe`` has sections of a recipe for
         all that has no option of its own: ``{"model": {"pool": "mean"}}``. With ``out`` it is a model folder
-        in the end; without, call ``save``.
+        in the end (one that holds anything is refused, unless you ``overwrite``); without, call ``save``.
         """
         import elman
 
-        given = (recipe or {}).items()
+        given = _check_sections({} if recipe is None else recipe).items()
         sections = {name: dict(part) if isinstance(part, Mapping) else part for name, part in given}
         data = sections.setdefault("data", {})
         data["train"] = InMemory.hold(examples)
         if valid is not None:
             data["valid"] = InMemory.hold(valid)
+        if sections.get("task", cls.spec.name) != cls.spec.name:
+            raise ConfigError(f"the recipe is of the task {sections['task']!r}, not of {cls.spec.title}")
         chosen: dict[str, Any] = dict(options)
         run = {name: chosen.pop(name) for name in RUN_OPTIONS if name in chosen}
         for name, value in chosen.items():
@@ -123,11 +126,15 @@ class UserMethods(Generic[Row]):
 
         return elman.load(folder, cls, device=device)
 
-    def save(self, folder: StrPath) -> None:
-        """Write a model folder: weights, vocabularies, settings, scores and a model card."""
+    def save(self, folder: StrPath, *, overwrite: bool = False) -> None:
+        """Write a model folder: weights, vocabularies, settings, scores and a model card.
+
+        A model that is there is replaced when the new one is complete; with ``overwrite`` also files of the
+        same names that Elman did not write.
+        """
         import elman
 
-        elman.save(cast("Task[Row]", self), folder)
+        elman.save(cast("Task[Row]", self), folder, overwrite=overwrite)
 
     def evaluate(self, examples: Examples[Row]) -> dict[str, float]:
         """The scores of examples, which are given as to ``train``."""
@@ -161,6 +168,14 @@ class UserMethods(Generic[Row]):
             for name, value in self.summary().items()
         )
         return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
+
+
+def _check_sections(recipe: Any) -> Mapping[str, Any]:
+    if not isinstance(recipe, Mapping):
+        raise ArgumentError(f"train: recipe is {show_value(recipe)}; it must be a dict of sections")
+    if not isinstance(data := recipe.get("data", {}), Mapping):
+        raise ArgumentError(f"train: recipe['data'] is {show_value(data)}; it must be a dict of options")
+    return recipe
 
 
 def _flag(option: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,8 @@ from elman.errors import ConfigError
 from elman.layers.encoder import build_stacked_rnn
 from elman.layers.rnn import RNN, StackedRNN
 from elman.layers.word_layer import WordBatch
-from elman.tasks.config import check_least, check_residual, check_shares
+from elman.ranges import LayerCount, NonNegativeInt, Range, Rate, Size, check_ranges
+from elman.tasks.config import check_residual
 from elman.text.batching import pad
 
 
@@ -23,23 +24,23 @@ from elman.text.batching import pad
 class WordFeaturesConfig:
     """What x_i is made of, and the recurrent layers that read x_{1:n}."""
 
-    embedding: int = 100  # features of a trained embedding
+    embedding: Size = 100  # features of a trained embedding
     vectors: str = ""  # a file of pretrained ones, which take its place
-    vector_words: int = 100_000  # how many words of the file are known beyond the training data's
+    vector_words: NonNegativeInt = 100_000  # how many words of the file are known beyond the training data's
     freeze_vectors: bool = False  # leave the vectors as they are
     keep_embedding: bool = False  # keep the trained embedding, too
     characters: Literal["", "cnn", "lstm"] = ""  # what reads the characters of a word
-    character_size: int = 30  # features of a character
-    character_hidden: int = 50  # filters, or units of each direction
+    character_size: Size = 30  # features of a character
+    character_hidden: Size = 50  # filters, or units of each direction
     casing: bool = False  # lower, UPPER, Title, digits, …
-    affixes: int = 0  # prefixes and suffixes of up to so many letters
-    word_dropout: float = 0.05
+    affixes: Annotated[int, Range(0, 100)] = 0  # prefixes and suffixes of up to so many letters
+    word_dropout: Rate = 0.05
     cell: str = "lstm"
-    hidden: int = 128  # units of each direction
-    layers: int = 1
+    hidden: Size = 128  # units of each direction
+    layers: LayerCount = 1
     bidirectional: bool = True
-    dropout: float = 0.4
-    zoneout: float = 0.0  # share of the units that keep their state at a step
+    dropout: Rate = 0.4
+    zoneout: Rate = 0.0  # share of the units that keep their state at a step
     residual: bool = False  # layers above the first add to what they read
 
     changeable: ClassVar[frozenset[str]] = frozenset(
@@ -48,10 +49,8 @@ class WordFeaturesConfig:
     """Options that may change when a trained model is trained on: its weights fit as well."""
 
     def __post_init__(self) -> None:
+        check_ranges(self)
         get_cell(self.cell)
-        check_least(1, self, "embedding", "character_size", "character_hidden", "hidden", "layers")
-        check_least(0, self, "vector_words", "affixes")
-        check_shares(self, "word_dropout", "dropout", "zoneout")
         check_residual(self)
         if self.keep_embedding and not self.vectors:
             raise ConfigError("keep_embedding is true, but no vectors are given to stand beside")

@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from elman.errors import ConfigError, ModelError
+from elman.errors import ConfigError, DataError, ModelError
 from elman.generation.token_bytes import display_tokens
 from elman.layers.embedding import Embedding, OneHot, Pretrained, PretrainedEmbedding, WordDropout
 from elman.layers.word_layer import CHARACTERS, WordLayer
 from elman.model_files import TASK_FILES, remove_files
 from elman.shapes import Tensor
 from elman.tasks.word_batch import WordFeaturesConfig, WordForms, WordRow
+from elman.text.byte_source import display_name
 from elman.text.json_io import distinct_strings, read_json, write_json
 from elman.text.spelling import Spelling
 from elman.text.tokenizer import Tokenizer, load_tokenizer
@@ -69,6 +70,11 @@ class WordFeaturizer:
             further=config.vector_words if self.tokenizer.level == "word" else 0,
             also=lambda word: normalize(word) == word,
         )
+        if not found.found[: len(self.tokenizer.items)].any():
+            name = display_name(config.vectors)
+            raise DataError(
+                f"{name}: it has a vector for no word of the training data; are they of one language?"
+            )
         self.tokenizer = self.tokenizer.extend(found.further)
         self.further = len(found.further)
         occurring = np.zeros(len(self.tokenizer.items), np.int64)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from elman.errors import ArgumentError, quote
+from elman.argument_checks import can_iterate
+from elman.errors import ArgumentError, quote, show_value
 
 
 def check_text(text: Any, verb: str, many: str = "") -> str:
@@ -13,7 +14,7 @@ def check_text(text: Any, verb: str, many: str = "") -> str:
     if isinstance(text, str):
         return text
     remedy = f"; {many} takes a list" if many and isinstance(text, list | tuple) else ""
-    raise ArgumentError(f"{verb} takes one text, a string, not {_show(text)}{remedy}")
+    raise ArgumentError(f"{verb} takes one text, a string, not {show_value(text)}{remedy}")
 
 
 def check_texts(texts: Any, verb: str, name: str = "texts") -> list[str]:
@@ -43,8 +44,8 @@ def check_sentences(sentences: Any, verb: str) -> list[str | list[str]]:
         name = f"sentences[{i}]"
         if isinstance(sentence, str):
             found.append(str(sentence))
-        elif isinstance(sentence, bytes | Mapping) or not isinstance(sentence, Iterable):
-            raise ArgumentError(f"{name} is {_show(sentence)}; it must be a string or a list of words")
+        elif isinstance(sentence, bytes | Mapping) or not can_iterate(sentence):
+            raise ArgumentError(f"{name} is {show_value(sentence)}; it must be a string or a list of words")
         else:
             found.append([_check_string(word, f"{name}[{k}]") for k, word in enumerate(sentence)])
     return found
@@ -59,10 +60,9 @@ def iterate(values: Any, verb: str, kind: str, form: str) -> Iterator[Any]:
         raise ArgumentError(f"{verb} takes {kind}, not a {given}: give a column of it, such as data['text']")
     if hasattr(values, "to_pylist"):  # of Arrow, whose items are no strings
         values = values.to_pylist()
-    try:
-        return iter(values)
-    except TypeError:
-        raise ArgumentError(f"{verb} takes {kind}, not {_show(values)}") from None
+    if not can_iterate(values):
+        raise ArgumentError(f"{verb} takes {kind}, not {show_value(values)}")
+    return iter(values)
 
 
 def _column_names(values: Any) -> list[str] | None:
@@ -80,7 +80,7 @@ def _check_row(row: Any, name: str, columns: Sequence[str]) -> tuple[str, ...]:
         return (_check_string(row, name),)
     if not isinstance(row, tuple | list) or len(row) != len(columns):
         raise ArgumentError(
-            f"{name} is {_show(row)}; it must be {len(columns)} strings, {' and '.join(columns)}"
+            f"{name} is {show_value(row)}; it must be {len(columns)} strings, {' and '.join(columns)}"
         )
     return tuple(_check_string(text, f"{name}[{k}]") for k, text in enumerate(row))
 
@@ -89,10 +89,4 @@ def _check_string(text: Any, name: str) -> str:
     if isinstance(text, str):
         return str(text)  # numpy has strings of its own
     remedy = ": decode it first" if isinstance(text, bytes) else ""
-    raise ArgumentError(f"{name} is {_show(text)}; it must be a string{remedy}")
-
-
-def _show(value: Any) -> str:
-    """A value as Python writes it, cut where it is long."""
-    said = " ".join(repr(value).split())
-    return said if len(said) <= 60 else f"{said[:60]}…"
+    raise ArgumentError(f"{name} is {show_value(text)}; it must be a string{remedy}")

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import chain
 
 from elman.errors import ConfigError, DataError
+from elman.text.byte_source import Source, display_name, file_extension
 from elman.text.conll_comments import announces_document, is_document_start, looks_like_comment
 from elman.text.conll_format import ColumnReader
 from elman.text.conll_layout import CONLLU, ColumnLayout, detect_layout
-from elman.text.files import BOM, Source, display_name, file_extension, read_raw_lines, strip_line_end
+from elman.text.files import BOM, read_raw_lines, strip_line_end
 from elman.text.tables.bad_rows import BadRows
 
 Columns = tuple[str, ...] | None

@@ -1,8 +1,8 @@
 """Texts larger than memory: encoded once into a file of ids, which is then mapped, not read.
 
 Beside ``NAME.ids`` (little-endian, 2 or 4 bytes an id) stands ``NAME.json``: what it was made of, and
-counts. This header is written last and names the state of the sources, so an interrupted, damaged or
-outdated pair is recognised and made again.
+counts. This header is written last and has the SHA-256 of the sources and of the ids, so an interrupted,
+damaged or outdated pair is recognised and made again.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ import numpy as np
 
 from elman.atomic_files import open_atomically, sync
 from elman.errors import DataError
-from elman.text.files import Source, display_name, read_lines
-from elman.text.fingerprint import digest, file_state, sample_digest
+from elman.text.byte_source import Source, display_name
+from elman.text.files import read_lines
+from elman.text.fingerprint import corpus_digest, digest, digest_file, digest_folder
 from elman.text.line_encoder import Ids, id_dtype, make_encoder
 from elman.text.tokenizer import Tokenizer
 
-_FORMAT = 1
+_FORMAT = 2
 BLOCK = 2**20  # characters encoded at a time
 
 
@@ -99,10 +100,15 @@ class CorpusCache:
             header = json.loads(self._header.read_text(encoding="utf-8"))
             counts = TextCounts(**header["counts"])
             whole = self._path.stat().st_size == counts.tokens * self._dtype.itemsize
-            same = header["made_of"] == made_of and header["check"] == sample_digest(self._path)
+            same = header["made_of"] == made_of and header["check"] == digest_file(self._path)
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
-        return counts if whole and same else None
+        return counts if whole and same and self._in_range() else None
+
+    def _in_range(self) -> bool:
+        """Whether every id is one of the tokenizer's, whoever wrote them."""
+        ids = np.memmap(self._path, self._dtype, "r")
+        return int(ids.max()) < len(self.tokenizer.items)
 
     def _write(self) -> Iterator[EncodingProgress]:
         packed = any(os.fspath(source).lower().endswith((".gz", ".xz")) for source in self.sources)
@@ -119,24 +125,24 @@ class CorpusCache:
             if not counts.tokens:
                 raise DataError(f"{', '.join(map(display_name, self.sources))}: there are no tokens")
             sync(file)
-            header = {"counts": asdict(counts), "made_of": made_of, "check": sample_digest(part)}
+            header = {"counts": asdict(counts), "made_of": made_of, "check": digest_file(part)}
             self._header.unlink(missing_ok=True)  # never the old one beside the new ids
         with open_atomically(self._header, part) as file:
             file.write((json.dumps(header, indent=1) + "\n").encode())
 
     def _origin(self) -> dict[str, Any]:
         how = {"tokenizer": self._tokenizer_hash, "encoding": self.encoding, "newlines": self.newlines}
-        return {"format": _FORMAT, **how, "sources": [file_state(source) for source in self.sources]}
+        return {"format": _FORMAT, **how, "sources": [*map(corpus_digest, self.sources)]}
 
     @cached_property
     def _tokenizer_hash(self) -> str:
         with TemporaryDirectory() as folder:
             self.tokenizer.save(Path(folder))
-            return digest(*(path.read_bytes() for path in sorted(Path(folder).iterdir())))
+            return digest_folder(Path(folder))
 
     @cached_property
     def _path(self) -> Path:
-        """Named by all but the state of the sources: a changed text takes the place of the old one."""
+        """Named by all but the content of the sources: a changed text takes the place of the old one."""
         names = [os.path.abspath(source) for source in self.sources]
         settings = [*names, self._tokenizer_hash, self.encoding, str(self.newlines)]
         return self.folder / f"{digest(json.dumps(settings).encode())}.ids"

@@ -7,9 +7,10 @@ import os
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from elman.text.files import display_name, is_stdin, open_bytes
+from elman.text.byte_source import PipeContent, display_name, is_stdin, open_bytes
+from elman.text.fingerprint import digest_file
 from elman.text.tables.class_folder import list_files
 from elman.text.tables.in_memory import InMemory
 
@@ -19,17 +20,18 @@ CHUNK = 2**20  # bytes that are read at a time
 def describe_source(source: str, name: str, rows: int | None) -> dict[str, Any]:
     """A source under this name: its digest, its size, and how many rows it has, or else lines.
 
-    What can be read only once, such as standard input, has neither.
+    What can be read only once, such as standard input, has neither, unless all that came is held.
     """
     known = {} if rows is None else {"rows": rows}
     if isinstance(source, InMemory):
         return {"file": display_name(source), **_digest(map(_row_bytes, source.rows)), "rows": len(source.rows)}
+    if isinstance(source, PipeContent):
+        return {"file": name, **_digest(iter([source.content])), **(known or {"lines": _count_lines(source)})}
     if is_stdin(source) or not (os.path.isfile(source) or os.path.isdir(source)):
         return {"file": name, **known}
     if os.path.isdir(source):
         return {"file": name, **_digest(_folder_bytes(Path(source))), **known}
-    with open(source, "rb") as file:
-        found = _digest(_chunks(file))
+    found = {"sha256": digest_file(source), "bytes": os.path.getsize(source)}
     return {"file": name, **found, **(known or {"lines": _count_lines(source)})}
 
 
@@ -41,17 +43,13 @@ def _digest(parts: Iterator[bytes]) -> dict[str, Any]:
     return {"sha256": digest.hexdigest(), "bytes": size}
 
 
-def _chunks(file: IO[bytes]) -> Iterator[bytes]:
-    while chunk := file.read(CHUNK):
-        yield chunk
-
-
 def _folder_bytes(folder: Path) -> Iterator[bytes]:
     """Names and contents of the files, in the order in which they are read."""
     for path in list_files(folder):
-        yield f"{path.relative_to(folder).as_posix()}\n".encode()
+        yield os.fsencode(path.relative_to(folder).as_posix()) + b"\n"
         with path.open("rb") as file:
-            yield from _chunks(file)
+            while chunk := file.read(CHUNK):
+                yield chunk
 
 
 def _row_bytes(row: Any) -> bytes:

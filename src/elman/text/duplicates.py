@@ -10,7 +10,7 @@ from elman.text.minhash import find_near_duplicates
 
 # A word, or one sign of a script that sets no blanks between words.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
-_NUMBER = re.compile(r"\d+(?: \d+)*")  # 1,250.00 is one, too, when its signs are gone
+_NUMBER = re.compile(r"\b\d+(?: \d+)*")  # not of a name, such as b12. 1,250.00 is one, when its signs are gone
 _WORDS_AROUND_A_NUMBER = 5  # with fewer it may be all that a text says: "12 + 30", "the year 1066"
 
 

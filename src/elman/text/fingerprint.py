@@ -1,37 +1,52 @@
-"""Whether a file is the one it was: by size and time, by samples of its content."""
+"""Whether a file is the one it was: by its content, whatever its name and its time say."""
 
 from __future__ import annotations
 
 import os
-from hashlib import blake2b
+import time
+from functools import lru_cache
+from hashlib import blake2b, file_digest
 from pathlib import Path
 
 from elman.errors import DataError
-from elman.text.files import Source, display_name, is_stdin
+from elman.text.byte_source import Source, check_name, display_name, is_stdin
 
-_SAMPLES, _SAMPLE = 64, 4096  # how many places of a file are looked at, and how many bytes of each
+_SETTLED = 2_000_000_000  # nanoseconds: clocks of file systems are coarse, a younger file may change unseen
 
 
-def file_state(source: Source) -> list[str | int]:
-    """The path of a file, its size, and when it was last changed."""
+def corpus_digest(source: Source) -> str:
+    """The digest of a text that is read again and again."""
     if is_stdin(source):
         raise DataError("stdin: a corpus is read again and again, so it must be a file")
+    check_name(os.fspath(source))
     try:
-        found = os.stat(source)
+        return digest_file(source)
     except OSError as error:
         raise DataError(f"{display_name(source)}: cannot be read ({error.strerror})") from None
-    return [os.path.abspath(source), found.st_size, found.st_mtime_ns]
 
 
-def sample_digest(path: Path) -> str:
-    """A digest of places spread over a file: quick at any size, and holes or another file's ids show."""
-    size = path.stat().st_size
-    parts = [str(size).encode()]
-    with path.open("rb") as file:
-        for i in range(_SAMPLES):
-            file.seek(max(0, size - _SAMPLE) * i // (_SAMPLES - 1))
-            parts.append(file.read(_SAMPLE))
-    return digest(*parts)
+def digest_file(path: Source) -> str:
+    """The SHA-256 of a file; one that nobody wrote to in between is read once in a process."""
+    found = os.stat(path)
+    times = found.st_mtime_ns, found.st_ctime_ns  # the second one cannot be set
+    if time.time_ns() - max(times) < _SETTLED:
+        return _digest(path)
+    return _remember(os.fspath(path), (found.st_dev, found.st_ino, found.st_size, *times))
+
+
+@lru_cache(maxsize=1024)
+def _remember(path: str, state: tuple[int, ...]) -> str:
+    return _digest(path)
+
+
+def _digest(path: Source) -> str:
+    with open(path, "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def digest_folder(folder: Path) -> str:
+    """Of the contents of a folder's files, by the order of their names."""
+    return digest(*(path.read_bytes() for path in sorted(folder.iterdir())))
 
 
 def digest(*parts: bytes) -> str:

@@ -1,10 +1,11 @@
-"""Byte-pair encoding and unigram pieces over bytes, learnt by Hugging Face's `tokenizers`.
+"""Byte-pair encoding and unigram pieces over bytes, as Hugging Face's `tokenizers` applies them.
 
 Both know all 256 bytes, so every text can be encoded and comes back exactly.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from elman.atomic_files import write_atomically
 from elman.errors import ConfigError, ModelError
+from elman.text.background_call import call_in_background
+from elman.text.json_io import read_model_text
 from elman.text.pre_tokenizer import Level
+from elman.text.unigram_training import learn_pieces
 from elman.text.vocab import BOS, EOS, PAD, SPECIALS, UNK
 
 if TYPE_CHECKING:
@@ -87,10 +91,9 @@ class SubwordTokenizer:
         """The tokenizer that `save` wrote."""
         from tokenizers import Tokenizer
 
+        text = read_model_text(path)
         try:
-            pieces = Tokenizer.from_str(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+            pieces = Tokenizer.from_str(text)
         except Exception as error:  # the library raises nothing more special
             raise ModelError(f"{path}: the file is damaged ({error})") from None
         ids = pieces.get_vocab()
@@ -115,28 +118,48 @@ def _bytes_by_character() -> dict[str, int]:
 def train_subwords(
     texts: Iterable[str], *, kind: str, lower: bool, digits: bool, min_count: int, size: int | None
 ) -> SubwordTokenizer:
-    """Learn `size` subwords (8000 unless said, specials and bytes among them).
-
-    The same texts give the same BPE. Unigram pieces differ a little from run to run: the
-    library sums in an order that it does not fix.
-    """
+    """Learn `size` subwords (8000 unless said, specials and bytes among them); the same texts give the same."""
     size, least = 8000 if size is None else size, len(SPECIALS) + 256
     if size < least:
         raise ConfigError(f"subwords need a size of {least} or more, {size} is too small")
     if kind == "unigram" and min_count > 1:
         raise ConfigError("unigram pieces are chosen by likelihood: they take no min_count")
-    from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+    from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-    pieces = Tokenizer(models.BPE() if kind == "bpe" else models.Unigram())
+    pieces = Tokenizer(models.BPE())
     steps: list[normalizers.Normalizer] = [normalizers.Lowercase()] if lower else []
     if digits:
         steps.append(normalizers.Replace(Regex(r"\p{Nd}"), "0"))
     pieces.normalizer = normalizers.Sequence(steps) if steps else None
     pieces.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     pieces.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer if kind == "bpe" else trainers.UnigramTrainer
-    options: dict[str, Any] = {"min_frequency": min_count} if kind == "bpe" else {"unk_token": "<unk>"}
-    options |= {"vocab_size": size, "special_tokens": list(SPECIALS), "show_progress": False}
-    options["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
-    pieces.train_from_iterator(map(to_scalars, texts), trainer(**options))
+    if kind == "bpe":
+        _train_bpe(pieces, texts, size, min_count)
+    else:
+        _train_unigram(pieces, texts, size)
     return SubwordTokenizer(pieces)
+
+
+def _train_bpe(pieces: tokenizers.Tokenizer, texts: Iterable[str], size: int, min_count: int) -> None:
+    from tokenizers import pre_tokenizers, trainers
+
+    options: dict[str, Any] = {"special_tokens": list(SPECIALS), "show_progress": False}
+    options["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=size, min_frequency=min_count, **options)
+    call_in_background(lambda: pieces.train_from_iterator(map(to_scalars, texts), trainer))
+
+
+def _train_unigram(pieces: tokenizers.Tokenizer, texts: Iterable[str], size: int) -> None:
+    """By our own EM: the library's sums in an order that differs from run to run."""
+    from tokenizers import models
+
+    normalize = pieces.normalizer.normalize_str if pieces.normalizer else str
+    split = pieces.pre_tokenizer.pre_tokenize_str
+    words = Counter(word for text in texts for word, _ in split(normalize(to_scalars(text))))
+    alphabet = _bytes_by_character()
+    found = learn_pieces(words, size - len(SPECIALS) - len(alphabet) + len({c for word in words for c in word}))
+    least, known = min((score for _, score in found), default=0.0), {piece for piece, _ in found}
+    found += [(character, least - 10.0) for character in sorted(alphabet) if character not in known]
+    vocabulary = [*((special, 0.0) for special in SPECIALS), *found]
+    pieces.model = models.Unigram(vocabulary, unk_id=UNK)
+    pieces.add_special_tokens(list(SPECIALS))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from elman.errors import DataError, quote
-from elman.text.files import Source, display_name, read_lines
+from elman.text.byte_source import Source, display_name
+from elman.text.files import read_lines
 
 
 def read_phrases(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from elman.errors import ConfigError
 from elman.number_format import format_percent
-from elman.text.files import Source, display_name, file_extension, open_bytes
+from elman.text.byte_source import Source, display_name, file_extension, open_bytes
 from elman.text.vector_files import binary_rows, text_rows
 from elman.text.vocab import SPECIALS
 

@@ -13,7 +13,7 @@ from elman.training.training_config import TrainingConfig
 
 B = TypeVar("B")
 
-StopReason = Literal["epochs", "updates", "minutes", "patience"]
+StopReason = Literal["epochs", "updates", "minutes", "patience", "failure"]
 
 
 @runtime_checkable
@@ -84,6 +84,7 @@ class Progress:
     seconds: float = 0.0  # of training and evaluation
     metric_history: tuple[float, ...] = ()  # the metric that counts, of each evaluation; higher is better
     scores: dict[str, float] = field(default_factory=dict)  # of the best evaluation
+    evaluation_due: bool = False  # of these weights: it was interrupted
 
 
 def stop_reason(config: TrainingConfig, progress: Progress) -> StopReason | None:

@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import logging
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as serialize
-from torch import Tensor
+from torch import Tensor, nn
 
 from elman.atomic_files import temporary_path, write_atomically
 from elman.errors import ModelError
+from elman.training.ema import tensors_by_name
 from elman.training.snapshot import Snapshot
+from elman.training.training_config import TrainingConfig
+from elman.utf8_paths import utf8_path
+
+_LOG = logging.getLogger(__name__)
 
 FORMAT = "elman checkpoint 2"
 
@@ -34,8 +40,22 @@ def save_checkpoint(path: Path, snapshot: Snapshot, config: Mapping[str, Any]) -
         raise ModelError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
-def load_checkpoint(path: Path, config: Mapping[str, Any]) -> Snapshot:
-    """The snapshot at ``path``, provided that it is whole and was made with this configuration."""
+def checkpoint_size(net: nn.Module, config: TrainingConfig, *, evaluated: bool) -> int:
+    """About how many bytes a checkpoint of a run will have; an evaluated one keeps the best weights, too."""
+    weights, parameters = (
+        sum(t.numel() * t.element_size() for t in tensors)
+        for tensors in (tensors_by_name(net).values(), net.parameters())
+    )
+    moments = 2 if config.optimizer == "adamw" else bool(config.momentum)
+    averages = bool(config.ema_decay) or config.optimizer == "ntasgd"
+    return (1 + evaluated) * weights + (moments + averages) * parameters
+
+
+def load_checkpoint(path: Path, config: Mapping[str, Any], changeable: Collection[str] = ()) -> Snapshot:
+    """The snapshot at ``path``, provided that it is whole and was made with this configuration.
+
+    Keys that are ``changeable`` (``training.lr``) may differ; it is logged.
+    """
     temporary_path(path).unlink(missing_ok=True)  # what a killed run left
     tensors, metadata = _read(path)
     if metadata.get("format") != FORMAT:
@@ -43,13 +63,13 @@ def load_checkpoint(path: Path, config: Mapping[str, Any]) -> Snapshot:
     state, settings = metadata.get("state", ""), metadata.get("config", "")
     if metadata.get("digest") != _digest(tensors, state, settings):
         raise ModelError(f"{path} is damaged: its content is not what was written")
-    _check_same(path, json.loads(settings), json.loads(json.dumps(config)))
+    _check_same(path, json.loads(settings), json.loads(json.dumps(config)), changeable)
     return Snapshot(tensors, json.loads(state))
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     try:
-        with safe_open(path, framework="pt") as file:
+        with utf8_path(path) as named, safe_open(named, framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             return tensors, file.metadata() or {}
     except FileNotFoundError:
@@ -68,11 +88,19 @@ def _digest(tensors: Mapping[str, Tensor], *texts: str) -> str:
     return digest.hexdigest()
 
 
-def _check_same(path: Path, stored: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def _check_same(
+    path: Path, stored: Mapping[str, Any], given: Mapping[str, Any], changeable: Collection[str]
+) -> None:
     old, new = _flat(stored), _flat(given)
-    changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
-    if changed:
-        said = ", ".join(f"{key} was {_describe(old, key)} and is {_describe(new, key)}" for key in changed)
+    changes = {
+        key: f"{key} was {_describe(old, key)} and is {_describe(new, key)}"
+        for key in {**old, **new}
+        if old.get(key) != new.get(key)
+    }
+    for key in sorted(changes.keys() & set(changeable)):
+        _LOG.info("%s from here on", changes.pop(key))
+    if changes:
+        said = ", ".join(changes.values())
         raise ModelError(
             f"{path} was made with another configuration: {said}; resume with the old values or start anew"
         )

@@ -136,7 +136,7 @@ def _evaluation(event: Evaluation) -> str:
 def _end(event: TrainingEnd) -> str:
     scores = _scores(event)
     done = {name: f"all {name} done" for name in ("epochs", "updates")}
-    why = {**done, "minutes": "the time is up", "patience": "early stopping"}
+    why = {**done, "minutes": "the time is up", "patience": "early stopping", "failure": "the run failed"}
     return f"{why[event.reason]} after update {event.number:,}{'; best: ' if scores else ''}{scores}"
 
 

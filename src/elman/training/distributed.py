@@ -7,28 +7,24 @@ of each; rank 0 alone evaluates and writes.
 from __future__ import annotations
 
 import os
-import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
-from itertools import count
 from typing import TypeVar, cast
 
 import torch
 import torch.distributed as dist
 from torch import nn
-from torch.distributed import TCPStore  # type: ignore[attr-defined]
 from torch.nn.parallel import DistributedDataParallel
 
-from elman.errors import ConfigError
+from elman.errors import ConfigError, ModelError, check_option
+from elman.interruption import interruptible
+from elman.training.rendezvous import get_agent, has_agent, meet
 
 T = TypeVar("T")
-
-# A process may train several times; all count alike.
-_JOINED = count()
 
 # The others wait as long as rank 0 evaluates; a lost process is noticed by torchrun, not by this.
 _PATIENCE = timedelta(hours=6)
@@ -70,6 +66,10 @@ class World:
         """Whether the flag is set on any rank."""
         return self.sum(float(flag))[0] > 0
 
+    def interruptible(self) -> AbstractContextManager[None]:
+        """Where a signal may raise at once: in one process; several must stop at the same point."""
+        return interruptible() if self.size == 1 else nullcontext()
+
     def wrap(self, module: nn.Module) -> nn.Module:
         """The module with its gradients averaged over all ranks."""
         if self.size == 1:
@@ -94,10 +94,15 @@ def process_group(device: torch.device) -> Iterator[World]:
         yield get_world()
         return
     backend = "nccl" if device.type == "cuda" else "gloo"
-    store = _store(rank) if _has_agent() else None
+    with interruptible():
+        store = meet(rank, size, attempts=get_agent() if has_agent() else None)
     dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=_PATIENCE)
     try:
         yield get_world()
+    except RuntimeError as error:
+        if not isinstance(error, dist.DistError) and "gloo" not in str(error):
+            raise
+        raise ModelError(f"another process of this run was lost ({str(error).splitlines()[0]})") from None
     finally:
         dist.destroy_process_group()
         # DDP keeps the group's threads alive even so. One of them may still wait for the interpreter,
@@ -105,31 +110,14 @@ def process_group(device: torch.device) -> Iterator[World]:
         time.sleep(0.1)
 
 
-def _store(rank: int) -> TCPStore:
-    """Where the processes of this attempt find each other.
-
-    torchrun offers a store of its own, but that lives through all attempts: after a restart the
-    addresses of the dead are still in it (PyTorch issue 135712). Here it only tells where rank 0
-    of this attempt has opened another, which the dead cannot have left open.
-    """
-    host, lasting = os.environ["MASTER_ADDR"], _agent()
-    key = f"elman store {next(_JOINED)}"
-    if rank == 0:
-        store = TCPStore(host, 0, is_master=True, wait_for_workers=False)
-        lasting.set(key, str(store.port))
-        return store
-    while True:
-        port = int(lasting.get(key))
-        try:
-            socket.create_connection((host, port), timeout=10).close()
-            return TCPStore(host, port, is_master=False)
-        except OSError:
-            time.sleep(0.1)
-
-
 def is_main_process() -> bool:
     """Whether this process is the one that writes."""
     return _rank_and_size()[0] == 0
+
+
+def count_processes() -> int:
+    """How many processes torchrun started; one without it."""
+    return _rank_and_size()[1]
 
 
 def _rank_and_size() -> tuple[int, int]:
@@ -144,12 +132,16 @@ def _rank_and_size() -> tuple[int, int]:
                 f"WORLD_SIZE is {given['WORLD_SIZE']!r}, but {said}; start several processes with torchrun, "
                 "or unset WORLD_SIZE to train in one"
             )
-    return int(given["RANK"]), int(given["WORLD_SIZE"])
+    rank, size, port = (int(given[name]) for name in ("RANK", "WORLD_SIZE", "MASTER_PORT"))
+    if rank >= size:
+        raise ConfigError(f"RANK is {rank}, but of WORLD_SIZE {size} processes the last is {size - 1}")
+    check_option("MASTER_PORT", port, 0 < port < 2**16, "between 1 and 65535")
+    return rank, size
 
 
 def was_restarted() -> bool:
     """Whether torchrun started this process again after one was lost, here or on another host."""
-    if _has_agent():
+    if has_agent():
         return _starts(os.environ["RANK"]) > 1
     return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0
 
@@ -157,16 +149,7 @@ def was_restarted() -> bool:
 @cache
 def _starts(rank: str) -> int:
     """How often a process of this rank was started; torchrun's own count is of one host's losses."""
-    return _agent().add(f"elman starts {rank}", 1)
-
-
-def _has_agent() -> bool:
-    return os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
-
-
-def _agent() -> TCPStore:
-    """The store that torchrun keeps from its start to its end."""
-    return TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), is_master=False)
+    return get_agent().add(f"elman starts {rank}", 1)
 
 
 def local_device(device: str) -> torch.device:

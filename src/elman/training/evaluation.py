@@ -10,6 +10,8 @@ from typing import Literal
 import torch
 
 from elman.errors import ModelError
+from elman.interruption import Interrupted, interruptible
+from elman.memory_errors import refuse_shortage
 from elman.training.distributed import World
 from elman.training.ema import tensors_by_name
 from elman.training.events import Evaluation
@@ -33,19 +35,33 @@ class Validation:
         return -inf if isnan(value) else value if self.best == "max" else -value
 
 
-def evaluate(training: TrainState, validation: Validation, world: World) -> Evaluation:
-    """Evaluate the weights as they are, and keep them if they are the best so far."""
+def evaluate(training: TrainState, validation: Validation, world: World) -> Evaluation | None:
+    """Evaluate the weights as they are, and keep them if they are the best so far; None: it was interrupted."""
     training.net.eval()
-    with torch.no_grad():
-        # The others take rank 0's word: one bit of difference, and they would part ways.
-        scores = world.first(
-            {} if world.rank else {name: float(value) for name, value in validation.scores().items()}
-        )
-    merit = validation.merit(scores)
+    # The others take rank 0's word: one bit of difference, and they would part ways.
+    scores = world.first(None if world.rank else _scores(validation))
+    if scores is None:
+        return None
+    merit = validation.merit(scores) if _are_finite(training) else -inf
     progress = training.progress
     best = merit > max(progress.metric_history, default=-inf)
     if best:
         training.best = {name: value.clone() for name, value in tensors_by_name(training.net).items()}
     history = (*progress.metric_history, merit)
-    training.progress = replace(progress, metric_history=history, scores=scores if best else progress.scores)
+    kept = scores if best else progress.scores
+    training.progress = replace(progress, metric_history=history, scores=kept, evaluation_due=False)
     return Evaluation(progress.update, scores, validation.metric, best)
+
+
+def _are_finite(training: TrainState) -> bool:
+    """Whether the weights are numbers: those that are not may still score, and nobody could load them."""
+    return all(bool(torch.isfinite(weight).all()) for weight in training.net.parameters())
+
+
+def _scores(validation: Validation) -> dict[str, float] | None:
+    """All scores; None if a signal came: an evaluation may take long, and the weights outlive it."""
+    try:
+        with interruptible(), torch.no_grad(), refuse_shortage("in an evaluation"):
+            return {name: float(value) for name, value in validation.scores().items()}
+    except Interrupted:
+        return None

@@ -51,6 +51,7 @@ class TrainingEnd:
     number: int
     reason: StopReason
     scores: dict[str, float]  # empty if nothing was evaluated
+    failure: str = ""  # what ended a run that was not over; its weights are those of the best evaluation
 
 
 Event = Update | Evaluation | Checkpoint | TrainingEnd

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from math import isfinite
 from pathlib import Path
 from typing import IO, Any
 
 from elman.atomic_files import sync
+from elman.errors import ModelError
 from elman.training.events import Evaluation, Event, Update
-from elman.training.tracking import updates_before
 
 
 class MetricsLog:
@@ -25,27 +27,43 @@ class MetricsLog:
 
     def show(self, event: Event) -> None:
         if self.file is None:
-            self.file = _open(self.path, updates_before(event))
+            self.file = _open(self.path, _position(event))
         if (row := _row(event)) is not None:
-            self.file.write(json.dumps(row).encode() + b"\n")
+            with self._naming_the_file():
+                self.file.write(json.dumps(row).encode() + b"\n")
 
     def flush(self) -> None:
         """Make all lines durable; to be done before a checkpoint that comes after them."""
         if self.file is not None:
-            sync(self.file)
+            with self._naming_the_file():
+                sync(self.file)
 
     def close(self) -> None:
         if self.file is not None:
-            self.file.close()
+            with suppress(OSError):  # lines after the last checkpoint, which a resumed run writes again
+                self.file.close()
+
+    @contextmanager
+    def _naming_the_file(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise ModelError(f"{self.path} cannot be written: {error.strerror or error}") from None
 
 
-def _open(path: Path, updates: int) -> IO[bytes]:
-    """The log, cut after the lines of its first ``updates`` updates."""
+def _position(event: Event) -> float:
+    """Where in the log an event stands that is the first of a session: an evaluation comes after its update."""
+    half = isinstance(event, Evaluation) / 2
+    return event.number + half if isinstance(event, Update | Evaluation) else event.number + 1
+
+
+def _open(path: Path, end_position: float) -> IO[bytes]:
+    """The log, cut before the lines that stand at this position or later."""
     path.touch()
     file = open(path, "rb+")  # noqa: SIM115
     end = 0
     for line in file:
-        if not line.endswith(b"\n") or _number(line) > updates:
+        if not line.endswith(b"\n") or _line_position(line) >= end_position:
             break
         end += len(line)
     file.seek(end)
@@ -53,10 +71,11 @@ def _open(path: Path, updates: int) -> IO[bytes]:
     return file
 
 
-def _number(line: bytes) -> float:
+def _line_position(line: bytes) -> float:
     try:
-        return float(json.loads(line)["update"])
-    except (ValueError, KeyError, TypeError):
+        row = json.loads(line)
+        return float(row["update"]) + ("scores" in row) / 2
+    except (ValueError, KeyError, TypeError, RecursionError):
         return float("inf")
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
+from elman.errors import ElmanError
+from elman.interruption import defer_signals, unhurried
+from elman.memory_errors import refuse_shortage
 from elman.model_files import CHECKPOINT, METRICS_LOG
 from elman.training.checkpoint import load_checkpoint, save_checkpoint
 from elman.training.display import make_display
@@ -17,14 +18,16 @@ from elman.training.distributed import get_world, is_main_process, was_restarted
 from elman.training.events import Checkpoint, Event, TrainingEnd, Update
 from elman.training.metrics_log import MetricsLog
 from elman.training.snapshot import Snapshot
-from elman.training.tracking import TrackerLog, open_log
+from elman.training.tracking import TrackerLog, updates_before
 
 
-def find_resume_point(folder: Path, config: Mapping[str, Any], *, asked: bool) -> Snapshot | None:
+def find_resume_point(
+    folder: Path, config: Mapping[str, Any], *, asked: bool, changeable: Collection[str] = ()
+) -> Snapshot | None:
     """The folder's checkpoint, if that was asked for or torchrun restarted the run; rank 0 reads it for all."""
     path = folder / CHECKPOINT
     if is_main_process() and (asked or (was_restarted() and path.exists())):
-        return load_checkpoint(path, config)
+        return load_checkpoint(path, config, changeable)
     return None
 
 
@@ -34,80 +37,97 @@ def follow(
     config: Mapping[str, Any],
     *,
     unit: str = "examples",
-    trackers: Sequence[str] = (),
+    trackers: Sequence[TrackerLog] = (),
 ) -> TrainingEnd | None:
-    """Follow a run to its end, or until Ctrl-C or SIGTERM: then it is saved, and None returned.
+    """Follow a run to its end, or until Ctrl-C, SIGTERM or SIGHUP: then it is saved, and None returned.
 
     ``config`` is what a resumed run must have in common with this one. ``folder`` gets the checkpoint and the
     log, the trackers get the same numbers; all but the first of several processes write and show nothing.
     """
     with ExitStack() as stack:
         stack.enter_context(closing(events))
-        signals = stack.enter_context(stop_signals())
+        signals = stack.enter_context(defer_signals())
         writer = None
         if is_main_process():
             writer = stack.enter_context(closing(RunWriter(folder, config, unit, trackers)))
-        for event in events:
+        try:
+            return _consume(events, writer, signals)
+        except ElmanError as error:
+            error.args = (f"{error}{writer.resume_hint() if writer else ''}",)
+            raise
+
+
+def _consume(
+    events: Generator[Event, None, None], writer: RunWriter | None, signals: Sequence[int]
+) -> TrainingEnd | None:
+    event = next(events, None)
+    while event is not None:
+        try:
             if writer:
                 writer.show(event)
-            if isinstance(event, TrainingEnd):
-                return event
-            if isinstance(event, Checkpoint):
-                stop = get_world().any(bool(signals))
-                if event.due or stop:
-                    snapshot = event.snapshot()  # of all processes, whoever writes it
-                    if writer:
-                        writer.save(snapshot)
-                if writer and stop:
-                    writer.display.say(f"stopped after update {event.number:,}; it can be resumed from there")
-                if stop:
-                    return None
+            if isinstance(event, Checkpoint) and _save(event, writer, stop=get_world().any(bool(signals))):
+                return None
+        except ElmanError as error:  # of a disk that is full
+            event = events.throw(error)  # the run ends with its best weights, if it has any
+            continue
+        if isinstance(event, TrainingEnd):
+            hint = writer.resume_hint() if writer and event.failure else ""
+            return replace(event, failure=event.failure + hint)
+        event = next(events, None)
     return None
+
+
+def _save(event: Checkpoint, writer: RunWriter | None, *, stop: bool) -> bool:
+    """Save the run where that is due or it is to stop; whether it is."""
+    if event.due or stop:
+        with refuse_shortage("while a checkpoint was made"):
+            snapshot = event.snapshot()  # of all processes, whoever writes it
+            if writer:
+                writer.save(snapshot, event.number)
+    if writer and stop:
+        writer.display.say(f"stopped after update {event.number:,}; it can be resumed from there")
+    return stop
 
 
 class RunWriter:
     """All that a run leaves behind, on disk and on the screen."""
 
-    def __init__(self, folder: Path, config: Mapping[str, Any], unit: str, trackers: Sequence[str]) -> None:
+    def __init__(
+        self, folder: Path, config: Mapping[str, Any], unit: str, trackers: Sequence[TrackerLog]
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / CHECKPOINT
         self.config = config
+        self.saved: int | None = None  # the update of the checkpoint; 0: there is none
         self.display = make_display(unit)
-        self.logs: list[MetricsLog | TrackerLog] = [MetricsLog(folder / METRICS_LOG)]
-        self.logs += [open_log(name, folder, config, self.display.say) for name in trackers]
+        self.logs: list[MetricsLog | TrackerLog] = [MetricsLog(folder / METRICS_LOG), *trackers]
+        for tracker in trackers:
+            tracker.say = self.display.say
 
     def show(self, event: Event) -> None:
+        if self.saved is None:
+            self.saved = updates_before(event)  # of a run that was resumed
         if isinstance(event, Update) and event.number == 1:
             self.path.unlink(missing_ok=True)  # of another run; this one has nothing to resume yet
         for part in (*self.logs, self.display):
             part.show(event)
 
-    def save(self, snapshot: Snapshot) -> None:
+    def save(self, snapshot: Snapshot, number: int) -> None:
         """Write a checkpoint, after all that was logged before it."""
-        for log in self.logs:
-            log.flush()
-        save_checkpoint(self.path, snapshot, self.config)
+        with unhurried():
+            for log in self.logs:
+                log.flush()
+            save_checkpoint(self.path, snapshot, self.config)
+            self.saved = number
+
+    def resume_hint(self) -> str:
+        """What a run that failed left to go on from, for the end of a sentence."""
+        if not self.saved:
+            return ""
+        resume = "--resume goes on from there, also with another lr or grad_clip"
+        return f"; the last checkpoint is of update {self.saved:,}: {resume}"
 
     def close(self) -> None:
-        for part in (*self.logs, self.display):
-            part.close()
-
-
-@contextmanager
-def stop_signals() -> Iterator[list[int]]:
-    """Those of Ctrl-C and SIGTERM that asked to stop; a second one does what it does elsewhere."""
-    asked: list[int] = []
-    before: dict[int, Any] = {}
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        asked.append(number)
-        signal.signal(number, before[number])
-
-    if threading.current_thread() is threading.main_thread():
-        for which in (signal.SIGINT, signal.SIGTERM):
-            before[which] = signal.signal(which, ask)
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        with unhurried():
+            for part in (*self.logs, self.display):
+                part.close()

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from elman.atomic_files import write_atomically
+from elman.model_files import RUN_IDS
 
 PROJECT = "elman"  # of W&B, and the experiment of MLflow, where their variables name none
-RUN_IDS = "tracking.json"  # in a model folder: what a resumed run goes on with
 
 
 class TensorBoardTracker:

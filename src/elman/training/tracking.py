@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from elman.errors import ConfigError
 from elman.training.events import Evaluation, Event, TrainingEnd, Update
+
+_LOG = logging.getLogger(__name__)
 
 
 @runtime_checkable
@@ -30,8 +33,9 @@ class Tracker(Protocol):
 class TrackerLog:
     """Sends what events say to a tracker. When that fails it is said once, and the run goes on without it."""
 
-    def __init__(self, name: str, tracker: Tracker, say: Callable[[str], None]) -> None:
-        self.name, self.tracker, self.say = name, tracker, say
+    def __init__(self, name: str, tracker: Tracker) -> None:
+        self.name, self.tracker = name, tracker
+        self.say: Callable[[str], None] = _LOG.warning  # until a run has a display
         self.opened = self.failed = self.finished = False
 
     def show(self, event: Event) -> None:
@@ -75,7 +79,7 @@ def updates_before(event: Event) -> int:
     return event.number - 1 if isinstance(event, Update) else event.number
 
 
-def open_log(name: str, folder: Path, config: Mapping[str, Any], say: Callable[[str], None]) -> TrackerLog:
+def open_log(name: str, folder: Path, config: Mapping[str, Any]) -> TrackerLog:
     """The log of a tracker by its name; a package that is missing is a ConfigError."""
     from elman.training import trackers  # the packages themselves are imported by what is made here
 
@@ -86,7 +90,7 @@ def open_log(name: str, folder: Path, config: Mapping[str, Any], say: Callable[[
     }
     make, extra = made[name]
     try:
-        return TrackerLog(name, make(folder, config), say)
+        return TrackerLog(name, make(folder, config))
     except ImportError:
         missing = f"{name} is asked for, but not installed"
         raise ConfigError(f'{missing}: pip install "elman[{extra}]", or leave it out') from None

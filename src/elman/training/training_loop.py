@@ -12,6 +12,8 @@ import torch
 from torch import nn
 
 from elman.errors import ConfigError, ElmanError
+from elman.interruption import Interrupted
+from elman.memory_errors import refuse_shortage
 from elman.training.batches import Batches, BatchGroup, Progress, group_batches, stop_reason
 from elman.training.distributed import World, process_group
 from elman.training.ema import WeightAverage, load_weights
@@ -41,9 +43,12 @@ def fit(
     that the batch before left.
 
     The gradient of an update is Σ wᵢ gᵢ / Σ wᵢ over its batches and processes, wᵢ their weights. At the end the
-    net holds the weights of the best evaluation, or where there is none the averaged or last ones; if a loss is
-    not finite, those of the last good update. Each update's random numbers (dropout) follow from the seed and
-    its number, whatever happened before: with the same seed and data the same bits on a CPU, resumed or not.
+    net holds the weights of the best evaluation, or where there is none the averaged or last ones. So it does
+    after a failure (a loss that is not finite, memory or a disk that is full), which `TrainingEnd` then tells;
+    before the first evaluation it is raised, and the net has the weights before it.
+
+    Each update's random numbers (dropout) follow from the seed and its number, whatever happened before: with
+    the same seed and data the same bits on a CPU, resumed or not.
     """
     device = next(net.parameters()).device
     halves = config.precision == "float16"
@@ -74,15 +79,21 @@ def _events(
         training = TrainState(net, make_optimizer(net, config), scaler, average, {}, Progress())
         if (snapshot := world.first(resume)) is not None:
             restore_snapshot(training, snapshot, world)
-        yield from _updates(training, batches, loss, config, validation, world)
+        failure = ""
+        try:
+            yield from _updates(training, batches, loss, config, validation, world)
+        except ElmanError as error:
+            if not training.best:
+                raise
+            failure = str(error)
         if training.best:
             load_weights(net, training.best)
         elif average and average.count:
             load_weights(net, average.weights)
         net.eval()
-        reason = stop_reason(config, training.progress)
+        reason = "failure" if failure else stop_reason(config, training.progress)
         assert reason
-        yield TrainingEnd(training.progress.update, reason, training.progress.scores)
+        yield TrainingEnd(training.progress.update, reason, training.progress.scores, failure)
 
 
 def _updates(
@@ -98,16 +109,25 @@ def _updates(
     begun = time.monotonic() - saved
     stream = group_batches(batches, config, training.progress)
     upcoming = next(stream, None)
+    if validation and training.progress.evaluation_due:
+        yield from _evaluation(training, validation, config, world)
+        yield Checkpoint(training.progress.update, True, lambda: take_snapshot(training, world))
     while not stop_reason(config, training.progress):
         assert upcoming is not None
         group = upcoming
         try:
-            launched = launch_update(training, step, batches, group, config, world)
-            upcoming = next(stream, None)  # prepared while a GPU computes
-            event = finish_update(training, step, launched, config, world)
+            with refuse_shortage(f"at {group.place}"):
+                launched = launch_update(training, step, batches, group, config, world)
+                upcoming = next(stream, None)  # prepared while a GPU computes
+        except Interrupted:
+            yield Checkpoint(training.progress.update, True, lambda: take_snapshot(training, world))
+            continue
         except ElmanError:
             yield Checkpoint(training.progress.update, True, lambda: take_snapshot(training, world))
             raise
+        # A loss that is not finite would be so again from here, at any learning rate: no checkpoint then.
+        with refuse_shortage(f"at {group.place}"):
+            event = finish_update(training, step, launched, config, world)
         (seconds,) = world.sum(0.0 if world.rank else time.monotonic() - begun)
         training.progress = _after(training.progress, group, seconds)
         if training.average and (config.ema_decay or training.average.count):
@@ -145,9 +165,18 @@ def _evaluation(
     training: TrainState, validation: Validation, config: TrainingConfig, world: World
 ) -> Generator[Event, None, None]:
     average, device = training.average, next(training.net.parameters()).device
-    with average.swap_into(training.net) if average else nullcontext():
-        with update_rng(config.seed, training.progress.update, world.rank, device):
-            evaluation = evaluate(training, validation, world)
-        yield evaluation
+    training.progress = replace(training.progress, evaluation_due=True)
+    while training.progress.evaluation_due:
+        try:
+            with average.swap_into(training.net) if average else nullcontext():
+                with update_rng(config.seed, training.progress.update, world.rank, device):
+                    evaluation = evaluate(training, validation, world)
+                if evaluation:
+                    yield evaluation
+        except ElmanError:
+            yield Checkpoint(training.progress.update, True, lambda: take_snapshot(training, world))
+            raise
+        if not evaluation:
+            yield Checkpoint(training.progress.update, True, lambda: take_snapshot(training, world))
     if average and not average.count and should_average(training.progress.metric_history, config.ntasgd_window):
         average.update(training.net)  # NT-ASGD; other averages began with the first update

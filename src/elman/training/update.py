@@ -63,9 +63,13 @@ def launch_update(
     net.train()
     device = next(net.parameters()).device
     here = torch.tensor(shares, device=device)
-    with update_rng(config.seed, group.update, world.rank, device):
-        before = training.state if group.start else step.begin(parts[0])
-        found, after = step.gradient(parts, here, progress, before)
+    try:
+        with update_rng(config.seed, group.update, world.rank, device), world.interruptible():
+            before = training.state if group.start else step.begin(parts[0])
+            found, after = step.gradient(parts, here, progress, before)
+    except BaseException:  # a signal, a lack of memory
+        load_weights(net, buffers)
+        raise
     result = _fetch(found, world)
     if training.scaler.is_enabled():
         step.apply()
@@ -145,7 +149,4 @@ def _portion(
 def _describe_divergence(config: TrainingConfig, group: BatchGroup[B], loss: float, norm: float) -> str:
     what = f"the loss is {loss}" if not isfinite(loss) else f"the gradient's norm is {norm}"
     clip = f"grad_clip (now {format_number(config.grad_clip)})" if config.grad_clip else "grad_clip (now off)"
-    return (
-        f"{what} at {group.place}; the weights are those before it; "
-        f"try a lower lr (now {format_number(config.lr)}) or {clip}"
-    )
+    return f"{what} at {group.place}; try a lower lr (now {format_number(config.lr)}) or {clip}"

@@ -16,20 +16,26 @@ from elman.layers.crf.chain import (
     FORBIDDEN,
     Chain,
     Paths,
-    add_boundary,
     best_paths,
+    crf_path,
     frame,
     gumbel,
     path_scores,
     require_paths,
     require_spans,
-    require_tags,
     square,
     strip_boundary,
     trace,
     where_possible,
 )
-from elman.layers.crf.forward_backward import largest, log_partition, messages, posterior, previous, total_of
+from elman.layers.crf.forward_backward import (
+    crf_marginals,
+    crf_viterbi,
+    log_partition,
+    messages,
+    previous,
+    total_of,
+)
 from elman.shapes import Bool, Float, Int, Tensor
 
 __all__ = ["CRF", "Constraints", "Paths"]
@@ -96,10 +102,7 @@ class CRF(nn.Module):
         self, scores: Float[Tensor, "B T Y"], mask: Bool[Tensor, "B T"], temperature: float = 1.0
     ) -> Float[Tensor, "B T Y"]:
         """p(y_i | x, allowed) at each position, where p ∝ exp(score / temperature); zero in the padding."""
-        chain = self._constrain(scores, mask, temperature)
-        alphas = messages(chain)
-        require_paths(total_of(alphas), mask)
-        return posterior(alphas, chain.moves)[0][:, :-1, :-1]
+        return crf_marginals([*self._constrain(scores, mask, temperature), mask])[0]
 
     def pieces(
         self,
@@ -131,11 +134,7 @@ class CRF(nn.Module):
     @torch.no_grad()
     def viterbi(self, scores: Float[Tensor, "B T Y"], mask: Bool[Tensor, "B T"]) -> Paths:
         """The best allowed path of each row."""
-        chain = self._constrain(scores, mask)
-        path = trace(messages(chain, largest), chain.moves)
-        score = path_scores(chain, path[..., None])[:, 0]
-        require_paths(score, mask)
-        return Paths(strip_boundary(path, mask), score.to(chain.xs.dtype))
+        return Paths(*crf_viterbi([*self._constrain(scores, mask), mask]))
 
     @torch.no_grad()
     def n_best(self, scores: Float[Tensor, "B T Y"], mask: Bool[Tensor, "B T"], n: int) -> Paths:
@@ -171,11 +170,11 @@ class CRF(nn.Module):
         return strip_boundary(paths.view(len(mask), count, paths.shape[1]), mask[:, None])
 
     def _path(self, tags: Tensor, mask: Tensor) -> Tensor:
-        require_tags(tags, mask, len(self.begin))
-        return add_boundary(tags[..., None], mask, len(self.begin))
+        return crf_path([tags, mask], len(self.begin))[0]
 
     def _moves(self) -> Tensor:
-        return square(self.transitions, self.begin, self.end, stay=0)
+        moves = square(self.transitions, self.begin, self.end, stay=0)
+        return moves.to(torch.promote_types(moves.dtype, torch.float32))  # float16 has no room for FORBIDDEN
 
     def _constrain(self, scores: Tensor, mask: Tensor, temperature: float = 1.0) -> Chain:
         moves = (self._moves() / temperature).masked_fill(~self.get_buffer("allowed"), FORBIDDEN)

@@ -15,6 +15,8 @@ from torch.nn.functional import pad
 from elman.cells import Cell
 from elman.cuda_graph import is_recording
 from elman.errors import ModelError
+from elman.operators import as_operator
+from elman.second_derivatives import needs_plain_form
 from elman.shapes import Bool, Float, Int, Tensor
 
 # Finite, so that no difference of two of them is NaN; nothing that is allowed comes near it.
@@ -72,17 +74,28 @@ def add_boundary(tags: Int[Tensor, "B T K"], mask: Bool[Tensor, "B T"], boundary
     return pad(tags.masked_fill(~mask[..., None], boundary), (0, 0, 0, 1), value=boundary)
 
 
-def require_tags(tags: Tensor, mask: Bool[Tensor, "B T"], count: int) -> None:
-    """An error for tags of another shape than the mask, or where it is true, that are not below ``count``."""
+@as_operator(lambda tensors, boundary: [tensors[0].new_empty(len(tensors[0]), tensors[0].shape[1] + 1, 1)])
+def crf_path(tensors: list[Tensor], boundary: int) -> list[Tensor]:
+    """Given tags (B, T) as a path (B, L, 1), from them and the mask; an error for what is no tag."""
+    tags, mask = tensors
+    tags = check_tags(tags, mask, boundary)
+    return [add_boundary(tags[..., None], mask, boundary)]
+
+
+def check_tags(tags: Tensor, mask: Bool[Tensor, "B T"], count: int) -> Int[Tensor, "B T"]:
+    """The tags; an error if their shape is not the mask's, or one is not below ``count`` where it is true."""
     if tags.shape != mask.shape:
         raise ModelError(f"tags must be {tuple(mask.shape)} like the mask, got {tuple(tags.shape)}")
     if is_recording():  # a CUDA graph: nobody may look at its values
-        return
+        return tags
     wrong = mask & ((tags < 0) | (tags >= count))
+    if needs_plain_form():  # nor at those of vmap: torch refuses a number beyond the boundary where it is read
+        return tags.masked_fill(wrong, count + 1)
     if wrong.any():
         row, place = wrong.nonzero()[0].tolist()
         tag = int(tags[row, place])
         raise ModelError(f"tag {tag} in row {row} at position {place}: tags are numbers from 0 to {count - 1}")
+    return tags
 
 
 def path_scores(chain: Chain, paths: Int[Tensor, "B L K"]) -> Tensor:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch.nn.functional import pad
 
 from elman.layers.crf import scaled_forward
-from elman.layers.crf.chain import FORBIDDEN, Chain, ChainCell
+from elman.layers.crf.chain import (
+    FORBIDDEN,
+    Chain,
+    ChainCell,
+    path_scores,
+    require_paths,
+    strip_boundary,
+    trace,
+)
+from elman.operators import as_operator
 from elman.scan import scan
-from elman.second_derivatives import differentiate_plainly
+from elman.second_derivatives import differentiate_plainly, needs_plain_form
 from elman.shapes import Float, Tensor
 
 
@@ -118,6 +127,37 @@ class _LogPartition(torch.autograd.Function):
 
 def log_partition(chain: Chain) -> Float[Tensor, " B"]:
     """log Σ exp(score) over all paths, in float64."""
-    scaled = scaled_forward.worthwhile(chain.moves)
-    function = scaled_forward.ScaledLogPartition if scaled else _LogPartition
-    return cast(Tensor, function.apply(*chain))  # type: ignore[no-untyped-call]
+    if needs_plain_form():
+        return sum_all_paths(*chain)
+    return crf_log_partition([*chain])[0]
+
+
+@as_operator(lambda tensors: [tensors[0].new_empty(len(tensors[0]), dtype=torch.float64)])
+def crf_log_partition(tensors: list[Tensor]) -> list[Tensor]:
+    xs, moves = tensors
+    function = scaled_forward.ScaledLogPartition if scaled_forward.worthwhile(moves) else _LogPartition
+    return [function.apply(xs, moves)]  # type: ignore[no-untyped-call]
+
+
+@as_operator(lambda tensors: [tensors[0].new_empty(*tensors[2].shape, tensors[0].shape[2] - 1)])
+def crf_marginals(tensors: list[Tensor]) -> list[Tensor]:
+    """p(y_i) at each position, from a chain and its mask."""
+    xs, moves, mask = tensors
+    alphas = messages(Chain(xs, moves))
+    require_paths(total_of(alphas), mask)
+    return [posterior(alphas, moves)[0][:, :-1, :-1]]
+
+
+def _viterbi_shapes(tensors: list[Tensor]) -> list[Tensor]:
+    xs, _, mask = tensors
+    return [mask.new_empty(mask.shape, dtype=torch.long), xs.new_empty(len(xs))]
+
+
+@as_operator(_viterbi_shapes)
+def crf_viterbi(tensors: list[Tensor]) -> list[Tensor]:
+    """The tags of the best path and its score, from a chain and its mask."""
+    xs, moves, mask = tensors
+    path = trace(messages(Chain(xs, moves), largest), moves)
+    score = path_scores(Chain(xs, moves), path[..., None])[:, 0]
+    require_paths(score, mask)
+    return [strip_boundary(path, mask), score.to(xs.dtype)]

@@ -4,7 +4,7 @@ Six of them, by what they see of the source, and when; ``model.decoder`` chooses
 h_i what the cells give, o_i what the softmax reads, c the summary of the source, c_i what attention finds:
 
     PlainDecoder          h_i = R(h_{i-1}, x_i)                                   o_i = h_i
-    ContextDecoder        h_i = R(h_{i-1}, [x_i; c])                              o_i = tanh(W [h_i; c])
+    ContextDecoder        h_i = R(h_{i-1}, [x_i; c])                              o_i = tanh(W [h_i; c]), or h_i
     BahdanauDecoder       c_i = attend(h_{i-1})    h_i = R(h_{i-1}, [x_i; c_i])   o_i = tanh(W [h_i; c_i])
     LuongDecoder          h_i = R(h_{i-1}, x_i)    c_i = attend(h_i)              o_i = tanh(W [h_i; c_i])
     GNMTDecoder           h'_i = R'(h'_{i-1}, x_i)   c_i = attend(h'_i)

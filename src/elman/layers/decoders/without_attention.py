@@ -26,14 +26,14 @@ class PlainDecoder(RecurrentDecoder):
 
 
 class ContextDecoder(RecurrentDecoder):
-    """The summary c of the source goes into every step (Cho et al. 2014)."""
+    """The summary c of the source goes into every step (Cho et al. 2014); without a readout o_i = h_i."""
 
     def __init__(
-        self, stack: Stacked, *, initial_state: DecoderInit, summary: Summary, readout: Readout
+        self, stack: Stacked, *, initial_state: DecoderInit, summary: Summary, readout: Readout | None
     ) -> None:
         super().__init__(stack, initial_state=initial_state)
         self.summary, self.readout = summary, readout
-        self.output_size = readout.W.out_features
+        self.output_size = stack.output_size if readout is None else readout.W.out_features
 
     def look(self, encoded: EncoderOutput) -> Tensor:
         return self.summary(encoded)
@@ -42,7 +42,8 @@ class ContextDecoder(RecurrentDecoder):
         c = context.source[state.row][:, None].expand(-1, xs.shape[1], -1)
         both = torch.cat([xs, c.to(xs.dtype)], -1)
         hs, final = scan(context.stacks[0], both, None, state.cells)
-        return DecoderOutput(state.replace(cells=final), self.readout(hs, c), None)
+        os = hs if self.readout is None else self.readout(hs, c)
+        return DecoderOutput(state.replace(cells=final), os, None)
 
 
 class TransducerDecoder(Decoder):

@@ -27,6 +27,7 @@ from elman.formula.traversal import substitute
 from elman.scan.execution import Execution, Executor
 from elman.scan.executors.loop import LOOP
 from elman.scan.packing import Lengths, Packing
+from elman.second_derivatives import needs_plain_form
 from elman.shapes import Float, Tensor
 from elman.state import State, map_state
 
@@ -61,7 +62,7 @@ def unsupported_reason(cell: Cell[Any]) -> str | None:
         return "PyTorch multiplies by whole matrices, and this cell has heads"
     if len(cell.formula.trace.products) > 1 and len(set(cell.widths.values())) == 1:
         return "PyTorch projects to a smaller size only"
-    if not _works(matched.kernel):
+    if not needs_plain_form() and not _works(matched.kernel):
         return f"this PyTorch's {matched.kernel.__name__} computes something else"
     return None
 

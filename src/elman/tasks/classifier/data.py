@@ -16,6 +16,7 @@ from elman.tasks.label_data import (
     read_labeled,
 )
 from elman.tasks.label_sets import sniff_delimiter, split_labels
+from elman.text.byte_source import display_name
 from elman.text.tables import InMemory, TableFormat, TableRows
 from elman.text.trees import read_phrases
 
@@ -58,8 +59,10 @@ def read_examples(
     if data.multi:
         return _read_multilabel(data, paths)
     if len(paths) == 1 and data.format == "trees" and not isinstance(paths[0], InMemory):
+        if data.label_until:
+            raise ConfigError("label_until is for tables: the labels of trees are single digits")
         rows = read_phrases(paths[0], roots=not (train and data.phrases), encoding=data.encoding)
-        return build_examples(ClassifierExample, data, rows, paths[0])
+        return build_examples(ClassifierExample, data, rows, display_name(paths[0]))
     return read_labeled(ClassifierExample, data, paths, ("text", "label"), train=train)
 
 
@@ -67,7 +70,7 @@ def _read_multilabel(data: ClassifierDataConfig, paths: tuple[str, ...]) -> Iter
     """Texts with sets of labels; a label without a new name, where there are any, is left out of its set."""
     delimiter = resolve_delimiter(replace(data, train=paths)).label_delimiter
     rows = _read_label_cells(data, paths)
-    return count_labels(_build_multilabel(data, rows, delimiter, paths[0]), rows)
+    return count_labels(_build_multilabel(data, rows, delimiter, display_name(paths[0])), rows)
 
 
 def _build_multilabel(
@@ -77,10 +80,10 @@ def _build_multilabel(
         where = f"{file}:{number}"
         labels = split_labels(cell, delimiter, where)
         if data.label_until:
-            labels = tuple(label.split(data.label_until, 1)[0] for label in labels)
+            labels = tuple(label.split(data.label_until, 1)[0].strip() for label in labels)
         if data.labels:
             labels = tuple(data.labels[label] for label in labels if label in data.labels)
-        yield MultilabelExample(text, tuple(dict.fromkeys(labels)), where, delimiter)
+        yield MultilabelExample(text, tuple(dict.fromkeys(filter(None, labels))), where, delimiter)
 
 
 def resolve_delimiter(data: ClassifierDataConfig) -> ClassifierDataConfig:

@@ -8,8 +8,8 @@ from typing import Literal
 from elman.errors import ConfigError
 from elman.layers.embedding import LockedDropout
 from elman.layers.pooling import MeanPooling, WindowPooling, build_pooling
+from elman.ranges import Size
 from elman.shapes import Bool, Float, Tensor
-from elman.tasks.config import check_least
 from elman.tasks.label_network import LabelConfig, LabelNetwork, build_decision
 from elman.tasks.word_batch import build_encoder
 from elman.tasks.word_features import WordFeaturizer
@@ -20,12 +20,11 @@ class ClassifierConfig(LabelConfig):
     """The network: embed, encode, pool, decide."""
 
     encoder: Literal["rnn", "bag", "window"] = "rnn"  # bag: averaged words; window: the first words
-    window: int = 20  # words that the window sees
+    window: Size = 20  # words that the window sees
     input: Literal["embedding", "one-hot"] = "embedding"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_least(1, self, "window")
         if (self.zoneout or self.residual) and self.encoder != "rnn":
             raise ConfigError("zoneout and residual are for layers of cells: set encoder to 'rnn'")
         if self.pool == "ends" and not self.bidirectional and self.encoder == "rnn":

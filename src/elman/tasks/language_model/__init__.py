@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from elman.ranges import NonNegativeInt, OptionalSize, Size
 from elman.tasks.spec import FILES, NETWORK, TOKENS, TRAINING, Flag, TaskSpec
 
 if TYPE_CHECKING:
@@ -34,13 +35,13 @@ SPEC = TaskSpec(
         **FILES,
         "--text": Flag("data.text", "Name or number of the text column of a table.", "COLUMN"),
         **TOKENS,
-        "--size": Flag("tokens.size", "Maximum size of the vocabulary.", "N", int),
+        "--size": Flag("tokens.size", "Maximum size of the vocabulary.", "N", NonNegativeInt),
         **NETWORK,
-        "--hidden": Flag("model.hidden", "Hidden size.", "N", int),
-        "--embedding": Flag("model.embedding", "Size of the token embeddings.", "N", int),
+        "--hidden": Flag("model.hidden", "Hidden size.", "N", Size),
+        "--embedding": Flag("model.embedding", "Size of the token embeddings.", "N", Size),
         **TRAINING,
-        "--batch": Flag("data.streams", "Parallel streams of text in a batch.", "N", int),
-        "--bptt": Flag("data.bptt", "Steps of truncated backpropagation through time.", "N", int),
+        "--batch": Flag("data.streams", "Parallel streams of text in a batch.", "N", OptionalSize),
+        "--bptt": Flag("data.bptt", "Steps of truncated backpropagation through time.", "N", Size),
     },
 )
 __getattr__ = SPEC.export

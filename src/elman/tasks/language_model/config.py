@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from elman.cells import get_cell
 from elman.errors import ConfigError
-from elman.tasks.config import check_least, check_residual, check_shares
+from elman.ranges import (
+    LayerCount,
+    NonNegativeFloat,
+    OptionalSize,
+    PositiveInt,
+    Range,
+    Rate,
+    Size,
+    check_ranges,
+)
+from elman.tasks.config import check_residual
 
 _DROPOUTS = ("dropout", "input_dropout", "layer_dropout", "mixture_dropout")
 _SHARES = (*_DROPOUTS, "word_dropout", "weight_drop", "zoneout")
@@ -19,37 +29,36 @@ class LanguageModelConfig:
     """The network and how it is kept from learning by heart; the dropouts are those of Merity et al. 2018."""
 
     cell: str = "lstm"
-    mogrifier_rounds: int = 0  # of gating between input and state before each step (Melis et al. 2020)
-    mogrifier_rank: int = 0  # of the matrices of those gates; 0: they are whole
-    hidden: int = 256  # units of a layer
-    layers: int = 2
-    last_hidden: int = 0  # units of the last layer, where it is another size; 0: hidden
-    embedding: int = 256  # features of a token
+    # Rounds of gating between input and state before each step (Melis et al. 2020).
+    mogrifier_rounds: Annotated[int, Range(0, 100)] = 0
+    mogrifier_rank: OptionalSize = 0  # of the matrices of those gates; 0: they are whole
+    hidden: Size = 256  # units of a layer
+    layers: LayerCount = 2
+    last_hidden: OptionalSize = 0  # units of the last layer, where it is another size; 0: hidden
+    embedding: Size = 256  # features of a token
     vectors: str = ""  # a file of pretrained ones, whose size takes its place
     freeze_vectors: bool = False  # leave those as they are
     tied: bool = True  # the softmax has the embedding's rows
     softmax: Literal["full", "adaptive"] = "full"
-    cutoffs: tuple[int, ...] = ()  # first ids of adaptive's clusters; none: at 1/16 and 1/4 of all
-    mixtures: int = 1  # softmaxes that are mixed (Yang et al. 2018), each with a vector of its own
-    mixture_dropout: float = 0.0  # of those vectors
-    dropout: float = 0.3  # of the last layer's outputs
-    input_dropout: float | None = None  # of the first layer's inputs; none: as dropout
-    layer_dropout: float | None = None  # between layers; none: as dropout
-    word_dropout: float = 0.0  # of whole tokens' embeddings
-    weight_drop: float = 0.0  # of the entries of recurrent matrices
-    zoneout: float = 0.0  # share of the units that keep their state at a step
+    cutoffs: tuple[PositiveInt, ...] = ()  # first ids of adaptive's clusters; none: at 1/16 and 1/4 of all
+    mixtures: LayerCount = 1  # softmaxes that are mixed (Yang et al. 2018), each with a vector of its own
+    mixture_dropout: Rate = 0.0  # of those vectors
+    dropout: Rate = 0.3  # of the last layer's outputs
+    input_dropout: Rate | None = None  # of the first layer's inputs; none: as dropout
+    layer_dropout: Rate | None = None  # between layers; none: as dropout
+    word_dropout: Rate = 0.0  # of whole tokens' embeddings
+    weight_drop: Rate = 0.0  # of the entries of recurrent matrices
+    zoneout: Rate = 0.0  # share of the units that keep their state at a step
     residual: bool = False  # layers above the first add to what they read
-    activation_penalty: float = 0.0  # how much large outputs cost: α mean(h²)
-    temporal_penalty: float = 0.0  # how much sudden changes cost: β mean((h_t - h_{t-1})²)
+    activation_penalty: NonNegativeFloat = 0.0  # how much large outputs cost: α mean(h²)
+    temporal_penalty: NonNegativeFloat = 0.0  # how much sudden changes cost: β mean((h_t - h_{t-1})²)
 
     changeable: ClassVar[frozenset[str]] = frozenset({*_SHARES, *_PENALTIES, "vectors"})
     """Options that may change when a trained model is trained on: its weights fit as well."""
 
     def __post_init__(self) -> None:
+        check_ranges(self)
         get_cell(self.cell)
-        check_least(1, self, "hidden", "layers", "embedding", "mixtures")
-        check_shares(self, *_SHARES)
-        check_least(0, self, *_PENALTIES, "mogrifier_rounds", "mogrifier_rank", "last_hidden")
         check_residual(self)
         if self.mogrifier_rank and not self.mogrifier_rounds:
             raise ConfigError(f"mogrifier_rank is {self.mogrifier_rank}, but mogrifier_rounds is 0")

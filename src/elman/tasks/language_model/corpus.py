@@ -23,9 +23,11 @@ from elman.tasks.language_model.data import (
     learn_tokenizer,
 )
 from elman.tasks.language_model.tables import is_table, read_texts
+from elman.text.byte_source import PipeContent, display_name
 from elman.text.corpus_cache import BLOCK, CorpusCache
-from elman.text.files import display_name, read_lines
-from elman.text.fingerprint import digest, file_state
+from elman.text.files import read_lines
+from elman.text.fingerprint import corpus_digest, digest, digest_folder
+from elman.text.json_io import write_json
 from elman.text.tables import InMemory, hold_rows
 from elman.text.tokenizer import Tokenizer, load_tokenizer
 
@@ -63,11 +65,12 @@ class TextCorpus:
             return learn_tokenizer(self._lines_with_progress(), tokens)
         names = [*map(os.path.abspath, self.sources), self.encoding, self.end, asdict(tokens)]
         place = self.folder / f"{digest(json.dumps(names).encode())}.tokens"
-        made_of = json.dumps([file_state(source) for source in self.sources])
+        made_of = [*map(corpus_digest, self.sources)]
         try:
-            if (place / "made_of").read_text(encoding="utf-8") == made_of:
-                return load_tokenizer(place)
-        except (OSError, UnicodeDecodeError, ModelError):
+            stored = json.loads((place / "made_of").read_text(encoding="utf-8"))
+            if stored == [*made_of, digest_folder(place / "tokenizer")]:
+                return load_tokenizer(place / "tokenizer")
+        except (OSError, ValueError, RecursionError, ModelError):
             pass  # never made, or not whole: it is made anew
         learnt = learn_tokenizer(self._lines_with_progress(), tokens)
         _store(learnt, place, made_of)
@@ -138,16 +141,20 @@ def read_corpus(
         return TextCorpus((hold_rows([line for source in sources for line in read_texts(data, source)]),))
     if data.skip_bad:
         raise ConfigError("skip_bad is for tables; of plain text every line is read")
+    if any(isinstance(source, PipeContent) for source in sources):  # another one each time: not worth a cache
+        read = (read_lines(source, encoding=data.encoding) for source in sources)
+        return TextCorpus((hold_rows([line for lines in read for _, line in lines]),))
     kept = train and not isinstance(source, InMemory)
     return TextCorpus(sources, data.encoding, data.folder if kept else None)
 
 
-def _store(tokenizer: Tokenizer, place: Path, made_of: str) -> None:
+def _store(tokenizer: Tokenizer, place: Path, made_of: list[str]) -> None:
     """Whole or not at all: two runs may begin at once."""
     place.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(mkdtemp(dir=place.parent))
-    tokenizer.save(beside)
-    (beside / "made_of").write_text(made_of, encoding="utf-8")
+    (beside / "tokenizer").mkdir()
+    tokenizer.save(beside / "tokenizer")
+    write_json(beside / "made_of", [*made_of, digest_folder(beside / "tokenizer")])
     shutil.rmtree(place, ignore_errors=True)
     try:
         beside.rename(place)

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elman.errors import DataError
-from elman.tasks.config import DataConfig, TokenizerConfig, check_least
+from elman.ranges import OptionalSize, Range, Size
+from elman.tasks.config import DataConfig, TokenizerConfig
 from elman.text.corpus_cache import TextCounts, split_blocks
 from elman.text.line_encoder import make_encoder
 from elman.text.tables import TableFormat
@@ -26,17 +27,12 @@ class LanguageModelDataConfig(DataConfig):
 
     format: Literal["", "lines", TableFormat] = ""  # "": by the ending, lines where it is none of a table
     text: str = "text"  # column of a table: a name, or a number from 1
-    streams: int = 0  # rows read side by side; 0: up to 32, but so few that an epoch has 100 windows
-    bptt: int = 70  # tokens of a window: how far back a gradient reaches
-    bptt_std: float = 0.0  # standard deviation of windows of random length; 0: all have ``bptt``
+    streams: OptionalSize = 0  # rows read side by side; 0: up to 32, but so few that an epoch has 100 windows
+    bptt: Size = 70  # tokens of a window: how far back a gradient reaches
+    bptt_std: Annotated[float, Range(0, 1_000_000)] = 0.0  # of windows of random length; 0: all have ``bptt``
     random_start: bool = False  # begin elsewhere in the text each epoch
-    eval_streams: int = 16  # the most streams in which validation text is read during training
+    eval_streams: Size = 16  # the most streams in which validation text is read during training
     cache: str = ""  # folder for encoded training text; "": elman in the user's cache folder
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_least(1, self, "bptt", "eval_streams")
-        check_least(0, self, "streams", "bptt_std")
 
     @property
     def folder(self) -> Path:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import torch
 
+from elman.building_limit import limit_to_memory
 from elman.errors import ConfigError, ModelError
 from elman.generation.cache import Cache
 from elman.generation.dynamic_eval import DynamicEval
@@ -92,7 +93,8 @@ class LanguageModel(GenerationMixin, Task[str]):
         self, config: LanguageModelConfig, tokenizer: Tokenizer, vectors: Pretrained | None = None
     ) -> None:
         self.config, self.tokenizer = config, tokenizer
-        self.net = LanguageModelNetwork(config, len(tokenizer.items), vectors)
+        with limit_to_memory():
+            self.net = LanguageModelNetwork(config, len(tokenizer.items), vectors)
         self.bptt_loss = BPTTLoss(self.net, config)
 
     @classmethod

@@ -12,6 +12,7 @@ from torch.nn.functional import dropout, normalize
 from elman.layers.attention import Attention
 from elman.layers.embedding import LockedDropout
 from elman.layers.pooling import build_pooling
+from elman.ranges import OptionalSize, Size
 from elman.shapes import Bool, Float, Tensor
 from elman.tasks.label_network import LabelConfig, LabelNetwork, build_decision
 from elman.tasks.word_batch import build_encoder
@@ -24,9 +25,9 @@ class PairsConfig(LabelConfig):
 
     attention: Literal["none", "soft"] = "none"  # soft: each word is compared with those like it
     characters: Literal["", "cnn", "lstm"] = "cnn"
-    hidden: int = 64  # units of each direction
+    hidden: Size = 64  # units of each direction
     pool: Literal["last", "mean", "max", "mean+max", "attention"] = "max"
-    mlp: int = 128
+    mlp: OptionalSize = 128
 
 
 class PairsNetwork(LabelNetwork):

@@ -14,7 +14,9 @@ from elman.tasks.pairs.explain import trace
 from elman.tasks.pairs.network import PairsConfig, PairsNetwork
 from elman.tasks.results import Answer, CardInfo
 from elman.text.arguments import check_rows
-from elman.text.files import display_name, read_lines
+from elman.text.byte_source import display_name
+from elman.text.files import read_lines
+from elman.text.length_limit import locate_long_texts
 
 __all__ = [
     "Pairs",
@@ -56,11 +58,13 @@ class Pairs(LabelTask[PairsConfig, PairsNetwork]):
 
     def predict_file(self, file: str, options: PredictOptions) -> Iterator[Answer]:
         """The label of each line `first<TAB>second`."""
-        number, lines = 0, (line for _, line in read_lines(file, encoding=options.encoding))
+        number, lines = 1, (line for _, line in read_lines(file, encoding=options.encoding))
         for some in options.chunks(lines):
-            rows = [split_line(line, f"{display_name(file)}:{i}: ") for i, line in enumerate(some, number + 1)]
+            places = [f"{display_name(file)}:{i}" for i in range(number, number + len(some))]
+            rows = [split_line(line, f"{place}: ") for place, line in zip(places, some, strict=True)]
+            with locate_long_texts(places):
+                yield from self.predict_rows(rows, options)
             number += len(some)
-            yield from self.predict_rows(rows, options)
 
     def card_info(self) -> CardInfo:
         m = self.config

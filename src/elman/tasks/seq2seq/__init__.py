@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from elman.ranges import Size
 from elman.tasks.spec import FILES, NETWORK, TABLE_FILES, TRAINING, Flag, TaskSpec
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ SPEC = TaskSpec(
         "--target-tokens": Flag("tokens.target.kind", "The same for the targets."),
         "--joint": Flag("tokens.joint", "One shared vocabulary for source and target.", type=bool),
         **NETWORK,
-        "--hidden": Flag("model.hidden", "Hidden size.", "N", int),
-        "--embedding": Flag("model.embedding", "Size of the token embeddings.", "N", int),
+        "--hidden": Flag("model.hidden", "Hidden size.", "N", Size),
+        "--embedding": Flag("model.embedding", "Size of the token embeddings.", "N", Size),
         "--decoder": Flag(
             "model.decoder",
             "Decoder. With attention: gnmt, luong, bahdanau, input-feeding; else plain, context, transducer.",

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from elman.cells import get_cell
 from elman.errors import ConfigError
 from elman.layers.attention import SCORES
-from elman.tasks.config import check_least, check_shares
+from elman.ranges import (
+    BeamWidth,
+    LayerCount,
+    LengthPenalty,
+    NonNegativeFloat,
+    OptionalSize,
+    PositiveInt,
+    Range,
+    Rate,
+    Size,
+    check_ranges,
+)
 
 DecoderKind = Literal["auto", "plain", "context", "bahdanau", "luong", "gnmt", "input-feeding", "transducer"]
 ATTENDING = ("bahdanau", "luong", "gnmt", "input-feeding")
@@ -22,45 +33,44 @@ class Seq2SeqConfig:
 
     encoder: Literal["recurrent", "convolutional", "transformer"] = "recurrent"
     cell: str = "lstm"
-    hidden: int = 256  # units of a layer
-    layers: int = 2  # of the decoder
-    encoder_layers: int = 0  # 0: as many as the decoder has
-    encoder_hidden: int = 0  # units of the encoder's layers in each direction; 0: hidden
+    hidden: Size = 256  # units of a layer
+    layers: LayerCount = 2  # of the decoder
+    encoder_layers: Annotated[int, Range(0, 256)] = 0  # 0: as many as the decoder has
+    encoder_hidden: OptionalSize = 0  # units of the encoder's layers in each direction; 0: hidden
     bidirectional: bool = True
-    embedding: int = 256  # features of a token
+    embedding: Size = 256  # features of a token
     vectors: str = ""  # a file of pretrained ones for the source's words
     # How a step sees the source, see `elman.layers.decoders`; auto: gnmt, of one layer luong.
     decoder: DecoderKind = "auto"
     score: Literal["dot", "scaled", "bilinear", "additive"] = "bilinear"  # of attention
     decoder_init: Literal["copied", "transformed", "zero"] = "transformed"  # the decoder's first state
     summary: Literal["last", "mean"] = "last"  # c = g(h_{1:n}): for the start, and for every step
+    context_readout: bool = True  # decoder context: the softmax reads tanh(W [h; c]); false: h alone
     tied: bool = True  # the softmax has the rows of the target's embedding
     shared: bool = False  # one embedding for source and target; needs joint tokens
     decoder_only: bool = False  # one network reads the source, then <s>, then writes the target
     copying: bool = False  # words of the source can be written, known or not (See et al. 2017)
-    coverage: float = 0.0  # what it costs in training to look twice at a word (See et al. 2017)
-    label_smoothing: float = 0.1  # share of the probability that is spread over all tokens
-    dropout: float = 0.3
-    zoneout: float = 0.0  # share of the units that keep their state at a step
+    coverage: NonNegativeFloat = 0.0  # what it costs in training to look twice at a word (See et al. 2017)
+    label_smoothing: Rate = 0.1  # share of the probability that is spread over all tokens
+    dropout: Rate = 0.3
+    zoneout: Rate = 0.0  # share of the units that keep their state at a step
     residual: bool = False  # layers above the first add to what they read
-    word_dropout: float = 0.0  # of whole tokens' embeddings, source and target
+    word_dropout: Rate = 0.0  # of whole tokens' embeddings, source and target
     metric: Literal["bleu", "chrf", "exact", "edit_rate", "nats_per_token"] = "chrf"  # to judge by
     bleu: Literal["13a", "none"] = "13a"  # how BLEU cuts words; none: at blanks, for tokenised text
-    beam: int = 5  # hypotheses when it writes; in training, evaluations are greedy
-    length_penalty: float = 1.0  # longer hypotheses are preferred: log p / length^α
-    max_tokens: int = 256  # the most tokens that are written
+    beam: BeamWidth = 5  # hypotheses when it writes; in training, evaluations are greedy
+    length_penalty: LengthPenalty = 1.0  # longer hypotheses are preferred: log p / length^α
+    max_tokens: PositiveInt = 256  # the most tokens that are written
     replace_unk: bool = False  # <unk> is written as the word of the source that was looked at
 
     changeable: ClassVar[frozenset[str]] = frozenset((*_TRAINING, *_WRITING))
     """Options that may change when a trained model is trained on: its weights fit as well."""
 
     def __post_init__(self) -> None:
+        check_ranges(self)
         get_cell(self.cell)
         if self.decoder == "auto":  # settled here, so that config.json says which it was
             object.__setattr__(self, "decoder", "gnmt" if self.layers > 1 else "luong")
-        check_least(1, self, "hidden", "layers", "embedding", "beam", "max_tokens")
-        check_shares(self, "dropout", "word_dropout", "zoneout", "label_smoothing")
-        check_least(0, self, "coverage", "length_penalty", "encoder_layers", "encoder_hidden")
         assert self.score in SCORES
         self._check_decoder()
         self._check_start()
@@ -74,6 +84,8 @@ class Seq2SeqConfig:
             if getattr(self, name) and self.decoder not in ATTENDING:
                 given, known = self.decoder, ", ".join(ATTENDING)
                 raise ConfigError(f"{name} needs attention, but decoder is {given!r}; take one of {known}")
+        if not self.context_readout and self.decoder != "context":
+            raise ConfigError(f"context_readout is for the decoder 'context', but decoder is {self.decoder!r}")
         if self.decoder == "gnmt" and self.layers < 2:
             raise ConfigError("decoder is 'gnmt', which needs two layers, but layers is 1; take 'luong' or 2")
         if self.copying and self.label_smoothing:

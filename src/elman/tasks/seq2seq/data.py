@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from elman.errors import ConfigError, DataError
-from elman.tasks.config import ExamplesConfig, TokenizerConfig, check_least
-from elman.text.files import display_name, read_lines
+from elman.ranges import NonNegativeInt, PositiveInt
+from elman.tasks.config import ExamplesConfig, TokenizerConfig
+from elman.text.byte_source import display_name
+from elman.text.files import read_lines
 from elman.text.tables import (
     CellError,
     InMemory,
@@ -31,13 +33,11 @@ class Seq2SeqDataConfig(ExamplesConfig):
     target: str = "target"
     separator: str = ""  # of one file: what parts source and target, where it is no table
     multi_reference: bool = False  # pairs with one source are one to judge by, if it is not trained on
-    max_tokens: int = 200  # pairs with more tokens on a side are not trained on
-    eval_examples: int = 2000  # examples that an evaluation in training writes; 0: all
+    max_tokens: PositiveInt = 200  # pairs with more tokens on a side are not trained on
+    eval_examples: NonNegativeInt = 2000  # examples that an evaluation in training writes; 0: all
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_least(1, self, "max_tokens")
-        check_least(0, self, "eval_examples")
         if self.separator and self.format:
             raise ConfigError("separator is for text that is no table; leave format out")
 

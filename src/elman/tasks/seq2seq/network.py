@@ -83,7 +83,8 @@ class Seq2SeqNetwork(nn.Module):
             return PlainDecoder(*stacks, initial_state=start)
         if config.decoder == "context":
             summary = SUMMARIES[config.summary]
-            return ContextDecoder(*stacks, initial_state=start, summary=summary, readout=readout)
+            seen = readout if config.context_readout else None
+            return ContextDecoder(*stacks, initial_state=start, summary=summary, readout=seen)
         top = cells[0] if config.decoder == "gnmt" else cells[-1]
         attention = Attention(SCORES[config.score](top.output_size, size))
         return _ATTENDING[config.decoder](*stacks, initial_state=start, attention=attention, readout=readout)

@@ -11,9 +11,18 @@ import torch
 
 from elman import decoding
 from elman.decoding.hypotheses import length_divisor
+from elman.decoding.stopping import check_strings
 from elman.errors import check_option
+from elman.ranges import (
+    BeamWidth,
+    LengthPenalty,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    check_ranges,
+)
 from elman.shapes import Bool, Int, Tensor
-from elman.tasks.config import check_least
 from elman.text.batching import length_sorted_chunks
 from elman.text.vocab import BOS, EOS
 
@@ -36,19 +45,20 @@ class Seq2SeqBatch(NamedTuple):
 class DecodingConfig:
     """How to search, and when to stop."""
 
-    beam: int = 5  # hypotheses; 1 is greedy
-    factor: float | None = None  # only those at most so many times less probable than the best
+    beam: BeamWidth = 5  # hypotheses; 1 is greedy
+    factor: NonNegativeFloat | None = None  # only those at most so many times less probable than the best
     narrow: bool = True  # a completed hypothesis takes its place in the beam with it
-    length_penalty: float = 1.0  # log p / length^α
-    n_best: int = 1
-    max_tokens: int = 256  # tokens; a source of n tokens is answered by 2n + 10 at most
-    no_repeat: int = 0  # no n tokens twice in an answer; 0: as may be
+    length_penalty: LengthPenalty = 1.0  # log p / length^α
+    n_best: BeamWidth = 1
+    max_tokens: PositiveInt = 256  # tokens; a source of n tokens is answered by 2n + 10 at most
+    no_repeat: NonNegativeInt = 0  # no n tokens twice in an answer; 0: as may be
+    repetition_penalty: PositiveFloat = 1.0  # above 1, tokens of the answer are less likely to come again
     stop: tuple[str, ...] = ()  # end at any of these strings, too
     precision: str = "float32"  # of weights and states; bfloat16 rounds them to 8 bits
 
     def __post_init__(self) -> None:
-        check_least(1, self, "max_tokens")
-        check_least(0, self, "no_repeat")
+        check_ranges(self)
+        check_strings("stop", self.stop)
         known = self.precision in PRECISIONS
         check_option("precision", repr(self.precision), known, " or ".join(PRECISIONS))
         self.search()
@@ -61,6 +71,15 @@ class DecodingConfig:
             length_penalty=self.length_penalty,
             n_best=self.n_best,
         )
+
+    def constraints(self) -> list[decoding.Constraint]:
+        """What may come next."""
+        rules: list[decoding.Constraint] = []
+        if self.repetition_penalty != 1:
+            rules.append(decoding.RepetitionPenalty(self.repetition_penalty))
+        if self.no_repeat:
+            rules.append(decoding.NoRepeatNgram(self.no_repeat))
+        return rules
 
 
 def write(
@@ -80,8 +99,8 @@ def write(
     limits = (2 * batch.mask.sum(1) + 10).clamp(max=config.max_tokens)
     strings = (decoding.AtStrings(config.stop, text),) if config.stop else ()
     stop = decoding.AnyOf((decoding.AtTokens((EOS,)), decoding.AtLengths(limits), *strings))
-    constraints = (decoding.NoRepeatNgram(config.no_repeat),) if config.no_repeat else ()
-    options: Any = {"start": start, "stop": stop, "limit": int(limits.max()), "constraints": constraints}
+    options: Any = {"start": start, "stop": stop, "limit": int(limits.max())}
+    options["constraints"] = config.constraints()
     if config.beam > 1:
         return [[*map(_without_end, some)] for some in config.search()(step, state, **options)]
     written = decoding.rollout(step, state, decoding.Greedy(), **options)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 
+from elman.argument_checks import check_arguments, check_models
+from elman.building_limit import limit_to_memory
 from elman.errors import ConfigError, DataError
 from elman.layers.embedding import Pretrained, PretrainedEmbedding
 from elman.layers.weight_transfer import copy_weights
+from elman.ranges import BeamWidth, PositiveInt
 from elman.shapes import Tensor
 from elman.tasks.base import PredictOptions, Progress, Task, TaskDefaults
 from elman.tasks.growth import Growth
@@ -56,9 +59,7 @@ __all__ = [
 ]
 
 
-SEARCH_OPTIONS = frozenset(
-    ["beam", "factor", "length_penalty", "max_tokens", "no_repeat", "stop", "precision", "others"]
-)
+SEARCH_OPTIONS = frozenset(f.name for f in fields(DecodingConfig)) - {"narrow", "n_best"} | {"others"}
 
 
 class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
@@ -94,7 +95,8 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
             )
         self.config, self.tokenizers = config, tokenizers
         sizes = len(tokenizers.source.items), len(tokenizers.target.items)
-        self.net = Seq2SeqNetwork(config, sizes, vectors)
+        with limit_to_memory():
+            self.net = Seq2SeqNetwork(config, sizes, vectors)
 
     @property
     def metric(self) -> str:
@@ -179,6 +181,12 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
             )
         return super().build_batches(kept, data, seed)
 
+    @classmethod
+    def largest_batch(cls, batches: Any) -> tuple[int, int]:
+        """Each matrix reads one side of the pairs."""
+        tokens, longest = batches.largest
+        return tokens // 2, longest
+
     def encode_pair(self, source: str, target: str = "") -> EncodedPair:
         """A pair as numbers, with what can be copied where the model copies."""
         both = self.tokenizers
@@ -215,12 +223,13 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
         found = translate_rows((self, *others), data.rows, config or self.decoding_config)
         return score_answers(self, data, [best[0].text for best in found])
 
+    @check_arguments
     def translate(
         self,
         texts: Iterable[str],
         *,
-        beam: int | None = None,
-        max_tokens: int | None = None,
+        beam: BeamWidth | None = None,
+        max_tokens: PositiveInt | None = None,
         config: DecodingConfig | None = None,
     ) -> list[str]:
         """An answer to each text; ``beam`` and ``max_tokens`` are those of the config, by name."""
@@ -228,13 +237,14 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
         found = self.translations(checked, beam=beam, max_tokens=max_tokens, config=config)
         return [best[0].text for best in found]
 
+    @check_arguments
     def translations(
         self,
         texts: Iterable[str],
         *,
-        beam: int | None = None,
-        n_best: int | None = None,
-        max_tokens: int | None = None,
+        beam: BeamWidth | None = None,
+        n_best: BeamWidth | None = None,
+        max_tokens: PositiveInt | None = None,
         config: DecodingConfig | None = None,
         others: Sequence[Seq2Seq] = (),
     ) -> list[list[Translation]]:
@@ -244,7 +254,7 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
         changes: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
         config = replace(config or self.decoding_config, **changes)
         rows = [*map(self.encode_pair, check_texts(texts, "translations"))]
-        return translate_rows((self, *others), rows, config)
+        return translate_rows((self, *check_models(others, Seq2Seq)), rows, config)
 
     def align(self, source: str, target: str) -> Alignment:
         """Where the decoder looks when it writes this answer to this text."""

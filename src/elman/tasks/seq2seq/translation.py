@@ -24,6 +24,7 @@ from elman.tasks.seq2seq.data import EncodedPair
 from elman.tasks.seq2seq.loss import decoder_step, teacher_forced, to_vocabulary, with_copies
 from elman.tasks.seq2seq.network import Seq2SeqNetwork
 from elman.tasks.seq2seq.search import DecodingConfig, Seq2SeqBatch, chunks, write
+from elman.text.length_limit import check_lengths
 from elman.text.vocab import UNK
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def translate_rows(
         same = first.tokenizers.matches(other.tokenizers)
         if not same or other.config.copying != first.config.copying:
             raise ConfigError("models that write together must have the same tokens")
+    check_lengths(len(row.source) for row in rows)
     numbers = [i for i, row in enumerate(rows) if row.source]
     parts = [[numbers[i] for i in some] for some in chunks([len(rows[i].source) for i in numbers])]
     parts.reverse()  # the longest first, lest all wait for it at the end

@@ -15,6 +15,7 @@ from elman.tasks.config import ExamplesConfig
 from elman.tasks.tagger.tables import read_tagged_rows
 from elman.tasks.word_batch import WordForms, WordRow
 from elman.text import conll, files
+from elman.text.byte_source import display_name
 from elman.text.conll_comments import DOCUMENT_START
 from elman.text.tables import BadRows, InMemory, TableReport, publish_report, table_format
 
@@ -84,20 +85,22 @@ def _table(data: TaggerDataConfig, source: str) -> Iterator[TaggerExample]:
     wanted = {"words": data.words, "tags": data.column or "tags"}
     for number, words, tags in read_tagged_rows(source, wanted, **options):
         if not _starts_document(words):
-            yield TaggerExample(words, (tags,), where=f"{source}:{number}")
+            yield TaggerExample(words, (tags,), where=f"{display_name(source)}:{number}")
 
 
 def _columns(data: TaggerDataConfig, path: str) -> Iterator[TaggerExample]:
     asked, inputs = data.columns, data.input_columns
     wanted = (asked or ()) + inputs if inputs else asked
-    bad, count, columns = BadRows(path, "sentence"), 0, asked or ()
+    bad, count, columns = BadRows(display_name(path), "sentence"), 0, asked or ()
     options: Any = {"format": data.format or None, "encoding": data.encoding, "bad": bad}
     for s in conll.read_sentences(path, columns=wanted, **options):
         names = s.layout.names or [str(i + 1) for i in range(s.layout.width)]
+        if s.layout.word in s.layout.places(asked):
+            raise ConfigError(f"column {names[s.layout.word]} holds the words: name another one with --column")
         columns = tuple(names[i] for i in s.layout.places(asked))
         tags, given = s.tags[: len(columns)], s.tags[len(columns) :]
         read = dict(zip((names[i] for i in s.layout.places(inputs)), given, strict=True))
-        yield TaggerExample(s.words, tags, columns, f"{path}:{s.line + s.at[0]}", read)
+        yield TaggerExample(s.words, tags, columns, f"{display_name(path)}:{s.line + s.at[0]}", read)
         count += 1
     _finish(data, bad, count, path, {"tags": " and ".join(map(_describe_column, columns))})
 
@@ -110,13 +113,13 @@ def _finish(data: TaggerDataConfig, bad: BadRows, count: int, path: str, columns
     """Refuse or report what was left out."""
     if not data.skip_bad or not count:
         bad.refuse(count + bad.counts.total())
-    publish_report(TableReport(path, count, columns, skipped=dict(bad.counts), unit="sentence"))
+    publish_report(TableReport(display_name(path), count, columns, skipped=dict(bad.counts), unit="sentence"))
 
 
 def _lines(data: TaggerDataConfig, paths: tuple[str, ...]) -> Iterator[TaggerExample]:
     if data.column or data.format or data.inputs:
         raise ConfigError("a file of words and one of tags have no columns: leave out column, format, inputs")
-    bad, count = BadRows(paths[1], "sentence"), 0
+    bad, count = BadRows(display_name(paths[1]), "sentence"), 0
     for number, (text, line) in files.read_parallel(paths, encoding=data.encoding):
         words, tags = text.split(), line.split()
         if len(words) != len(tags):
@@ -124,7 +127,7 @@ def _lines(data: TaggerDataConfig, paths: tuple[str, ...]) -> Iterator[TaggerExa
             bad.add(number, f"{found}; expected one a word")
         elif words and not _starts_document(words):
             count += 1
-            yield TaggerExample(tuple(words), (tuple(tags),), where=f"{paths[0]}:{number}")
+            yield TaggerExample(tuple(words), (tuple(tags),), where=f"{display_name(paths[0])}:{number}")
     if not count and not bad.counts:
         raise DataError(f"{paths[0]}: the file has no sentences")
     _finish(data, bad, count, paths[0], {})

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from torch import nn
 
 from elman.cells import get_cell
 from elman.layers.embedding import LockedDropout
 from elman.layers.word_layer import WordBatch
+from elman.ranges import BeamWidth, Range, Rate, Size
 from elman.shapes import Float, Tensor
-from elman.tasks.config import check_least
 from elman.tasks.tagger.autoregressive import AutoregressiveHead
 from elman.tasks.tagger.heads import CRFHead, SoftmaxHead
 from elman.tasks.tagger.tagset import Tagset
@@ -24,24 +24,20 @@ from elman.tasks.word_features import WordFeaturizer
 class TaggerConfig(WordFeaturesConfig):
     """The network: embed, encode, tag."""
 
-    hidden: int = 200
+    hidden: Size = 200
     output: Literal["auto", "softmax", "crf", "autoregressive"] = "auto"  # crf where tags mark spans
     scheme: Literal["", "BIO", "IOB1", "BIOES"] = "BIOES"  # to train spans in; "": that of the file
     loss: Literal["sum", "mean"] = "sum"  # over the words of a sentence
-    tag_size: int = 20  # autoregressive: features of a tag
-    beam: int = 5  # autoregressive: hypotheses
-    dropout: float = 0.5
-    word_dropout: float = 0.1
+    tag_size: Size = 20  # autoregressive: features of a tag
+    beam: BeamWidth = 5  # autoregressive: hypotheses
+    dropout: Rate = 0.5
+    word_dropout: Rate = 0.1
     characters: Literal["", "cnn", "lstm"] = "cnn"
     casing: bool = True
-    affixes: int = 3
+    affixes: Annotated[int, Range(0, 100)] = 3
     calibrate: bool = True  # choose a temperature on the validation data, not for autoregressive tags
 
     changeable: ClassVar[frozenset[str]] = WordFeaturesConfig.changeable | {"loss", "beam", "calibrate"}
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_least(1, self, "tag_size", "beam")
 
 
 class TaggerNetwork(nn.Module):

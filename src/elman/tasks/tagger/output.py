@@ -11,9 +11,11 @@ from elman.number_format import format_probability
 from elman.tasks.base import PredictOptions
 from elman.tasks.results import Answer
 from elman.tasks.tagger.analysis import Tagging
+from elman.text.byte_source import display_name, file_extension
 from elman.text.conll import fill_tags, read_blocks, read_sentences
 from elman.text.conll_layout import ColumnLayout
-from elman.text.files import file_extension, read_lines
+from elman.text.files import read_lines
+from elman.text.length_limit import locate_long_texts
 from elman.text.spans import Span
 
 if TYPE_CHECKING:
@@ -41,8 +43,12 @@ def tag_file(task: Tagger, file: str, options: PredictOptions) -> Iterator[Answe
     else:
         yield from _fill(task, file, options)
         return
+    number = 1
     for some in options.chunks(words):
-        yield from _tag(task, some, options)
+        places = [f"{display_name(file)}: sentence {i}" for i in range(number, number + len(some))]
+        with locate_long_texts(places):
+            yield from _tag(task, some, options)
+        number += len(some)
 
 
 def _tag(task: Tagger, sentences: list[Sequence[str]], options: PredictOptions) -> Iterator[Answer]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from elman.errors import DataError
+from elman.errors import ConfigError, DataError, quote
 from elman.text.tables import CellError, TableRows, is_nothing, publish_report, shorten
 from elman.text.text_spans import read_text_span, tag_text
 
@@ -16,6 +16,8 @@ def read_tagged_rows(
 ) -> Iterator[tuple[int, tuple[str, ...], tuple[str, ...]]]:
     """The number, words and tags of each row."""
     rows = TableRows(source, wanted, as_is=("words", "tags"), **options)
+    if len(set(rows.places)) == 1:
+        raise ConfigError("one column is to be words and tags: name another one with --column")
     for number, (words, tags) in rows.check(_pair):
         yield number, words, tags
     publish_report(rows.report)
@@ -52,4 +54,9 @@ def _pair(words: Any, tags: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
         raise CellError(f"expected words and as many tags, got {shorten(words)}, {shorten(tags)}")
     if not all(isinstance(item, str) for item in (*words, *tags)):
         raise CellError(f"words and tags must be texts, got {shorten(words)}, {shorten(tags)}")
+    for tag in tags:
+        if tag.split() != [tag]:
+            raise CellError(
+                f"the tag {quote(tag)} is empty or has blanks in it; tags are printed apart by blanks"
+            )
     return tuple(words), tuple(tags)

@@ -49,6 +49,11 @@ class Tagset:
         tags = [tag for tags in sentences for tag in made.convert(tags)]
         # Even where every word is in a span: with O, any sentence can be tagged.
         labels = Labels.build([*tags, "O"] if trained else tags)
+        if len(labels.items) == 1:
+            raise DataError(
+                f"all words to train on have the tag {quote(labels.items[0])} in column {column}: nothing to "
+                "decide; name the column of the tags with --column"
+            )
         return cls(column, labels, written, trained)
 
     @property

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 
+from elman.building_limit import limit_to_memory
 from elman.errors import ConfigError, DataError, ModelError, quote
 from elman.layers.word_layer import WordBatch
 from elman.shapes import Tensor
@@ -46,6 +47,7 @@ from elman.tasks.word_features import InputColumn, WordFeaturizer
 from elman.text.arguments import check_sentences
 from elman.text.batching import length_sorted_chunks, pad
 from elman.text.json_io import read_json, write_json
+from elman.text.length_limit import check_lengths, locate_long_texts
 from elman.text.pre_tokenizer import PreTokenizer
 from elman.text.vocab import Vocab
 from elman.text.vocab_tokenizer import VocabTokenizer
@@ -89,7 +91,8 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
 
     def __init__(self, config: TaggerConfig, featurizer: WordFeaturizer, tagsets: Sequence[Tagset]) -> None:
         self.config, self.featurizer, self.tagsets = config, featurizer, tuple(tagsets)
-        self.net = TaggerNetwork(config, featurizer, tagsets)
+        with limit_to_memory():
+            self.net = TaggerNetwork(config, featurizer, tagsets)
 
     @property
     def metric(self) -> str:
@@ -141,7 +144,9 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
     def encode(self, examples: Iterable[TaggerExample]) -> TaggerDataset:
         sentences = list(examples)
         inputs = [[*e.inputs.values()] for e in sentences] if self.featurizer.inputs else None
-        rows, forms = self.featurizer.sentences((e.words for e in sentences), inputs)
+        with locate_long_texts([e.where for e in sentences]):
+            rows, forms = self.featurizer.sentences((e.words for e in sentences), inputs)
+            check_lengths(map(len, rows))
         tags = []
         for e in sentences:
             require_columns(e, len(self.tagsets))
@@ -233,6 +238,7 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
         self, rows: Sequence[WordRow], forms: WordForms, answer: Callable[..., Iterable[Any]]
     ) -> list[list[Any]]:
         """For each sentence and each column an answer; sentences of like length run together."""
+        check_lengths(map(len, rows))
         result: list[list[Any]] = [[] for _ in rows]
         with eval_mode(self.net):
             for some in length_sorted_chunks([*map(len, rows)], max_rows=128, max_tokens=2**15):

@@ -89,9 +89,10 @@ class BPTTWindows:
     def _starts(self, epoch: int) -> NDArray[np.int64]:
         longest = -(-len(self.ids) // self.streams)
         if not self.bptt_std:
-            count = -(-longest // self.bptt)
+            bptt = min(self.bptt, longest)
+            count = -(-longest // bptt)
             # The last is as long as the others: shapes that change would not fit a recorded graph.
-            return np.arange(count + 1, dtype=np.int64) * self.bptt
+            return np.arange(count + 1, dtype=np.int64) * bptt
         return _sample_starts(longest, self.bptt, self.bptt_std, self.seed, epoch)
 
 
@@ -136,6 +137,12 @@ class BPTTBatches(Generic[W]):
 
     def weight(self, batch: W) -> float:
         return batch.weight
+
+    @property
+    def largest(self) -> tuple[int, int]:
+        """The most tokens of a batch, and those of one of its streams."""
+        longest = int(np.diff(self.windows._starts(0)).max())
+        return self.windows.streams * longest, longest
 
     def shard(self, batch: W, rank: int, size: int) -> W:
         if len(batch.ids) < size:

@@ -47,6 +47,15 @@ class BucketBatches(Generic[D]):
     def count(self, epoch: int) -> int:
         return len(self._plan(epoch))
 
+    @property
+    def largest(self) -> tuple[int, int]:
+        """The most tokens of a batch, padding included, and those of the longest side of an example."""
+        if not len(self.lengths):
+            return 0, 0
+        sides = np.asarray(self.lengths, np.int64).reshape(len(self.lengths), -1)
+        example, longest = int(sides.sum(1).max()), int(sides.max())
+        return min(max(self.tokens, example), len(sides) * example), longest
+
     def shard(self, batch: D, rank: int, size: int) -> D:
         return batch.pick(range(rank, len(batch), size))
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elman.errors import DataError
+from elman.errors import DataError, printable
 from elman.text.optional_packages import import_optional
 from elman.text.tables.table import Table, TableRow
+from elman.utf8_paths import utf8_path
 
 Convert = Callable[[Any], Any]
 
@@ -19,12 +20,13 @@ def open_parquet(path: Path) -> Table:
     """A table of a Parquet file, read a batch at a time."""
     parquet = import_optional("pyarrow.parquet", "tables", f"{path}: to read Parquet")
     try:
-        file = parquet.ParquetFile(path)
+        with utf8_path(path) as named:
+            file = parquet.ParquetFile(named)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
         raise DataError(f"{path}: cannot be read as Parquet ({str(error).splitlines()[0]})") from None
-    table = build_arrow_table(str(path), file.schema_arrow, file.iter_batches())
+    table = build_arrow_table(printable(str(path)), file.schema_arrow, file.iter_batches())
     return replace(table, format="parquet")
 
 

@@ -26,7 +26,7 @@ def cell_text(value: Any, column: str) -> str:
         return _only_text(value, column)
     if is_nothing(value):
         return ""
-    number = value.item() if hasattr(value, "item") else value  # of numpy
+    number = value.item() if hasattr(value, "item") and not getattr(value, "ndim", 0) else value  # of numpy
     if isinstance(number, float) and number.is_integer():
         return str(int(number))  # pandas and Excel write 1 as 1.0
     if isinstance(number, int) and not isinstance(number, bool):
@@ -38,7 +38,9 @@ def is_nothing(value: Any) -> bool:
     """Whether a cell is empty: None, NaN, pandas' NA or NaT, a text of blanks."""
     if isinstance(value, str):
         return not value.strip()
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return not getattr(value, "ndim", 0) and bool(value != value)  # an array is no cell, and no truth value
 
 
 def shorten(value: Any, most: int = 100) -> str:

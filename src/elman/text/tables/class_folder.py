@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from elman.errors import DataError
-from elman.text.files import BOM, open_bytes
+from elman.errors import DataError, printable
+from elman.text.byte_source import display_name, open_bytes
+from elman.text.files import BOM
 from elman.text.tables.table import Table, TableRow
 from elman.text.tables.undecodable import guess_encoding
 
@@ -18,14 +19,15 @@ def open_class_folder(folder: Path, encoding: str) -> Table:
     if not files:
         raise DataError(f"{folder}: the folder has no text files")
     rows = (_read_file(number, folder, path, encoding) for number, path in enumerate(files, 1))
-    return Table(str(folder), ("text", "label", "file"), rows, encoding=encoding, format="folder")
+    return Table(display_name(folder), ("text", "label", "file"), rows, encoding=encoding, format="folder")
 
 
 def list_files(folder: Path) -> Iterator[Path]:
     """The files of a folder and its sub-folders, in the order of their names, but for hidden ones."""
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(place) / name for name in sorted(names) if not name.startswith("."))
+        paths = (Path(place) / name for name in sorted(names) if not name.startswith("."))
+        yield from (path for path in paths if path.is_file())
 
 
 def _read_file(number: int, folder: Path, path: Path, encoding: str) -> TableRow:
@@ -39,4 +41,4 @@ def _read_file(number: int, folder: Path, path: Path, encoding: str) -> TableRow
         return TableRow(number, (), None, f"{path.name} is no text file")
     inner = path.relative_to(folder).parts
     label = inner[0] if len(inner) > 1 else None
-    return TableRow(number, (text.replace("\r\n", "\n").rstrip("\n"), label, "/".join(inner)))
+    return TableRow(number, (text.replace("\r\n", "\n").rstrip("\n"), label, printable("/".join(inner))))

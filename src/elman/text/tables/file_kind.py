@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 
 from elman.errors import DataError
-from elman.text.files import COMPRESSED, display_name, file_extension, is_stdin, open_bytes
+from elman.text.byte_source import COMPRESSED, PipeContent, display_name, file_extension, is_stdin, open_bytes
+from elman.text.magic_bytes import LONGEST, find_kind
 from elman.text.tables.undecodable import ESCAPED, UTF_16, guess_encoding, is_utf_8
 
-_START, _HEAD = 512, 1 << 20  # bytes by which a kind of file is known, and an encoding
+_HEAD = 1 << 20  # bytes by which an encoding is known
 
 _ADVICE = {
     ".xls": "an old Excel file; save it as .xlsx or .csv",
@@ -22,15 +23,6 @@ _ADVICE = {
     ".pkl": "a pickle, which could run code when it is read; save the table as .parquet or .csv",
     ".pickle": "a pickle, which could run code when it is read; save the table as .parquet or .csv",
 }
-_STARTS = {
-    b"%PDF": "a PDF; save its text as .txt, or its table as .csv",
-    b"PK\x03\x04": "a zip archive or an Office file; an Excel file must end in .xlsx",
-    b"\xd0\xcf\x11\xe0": "an old Office file; save it as .xlsx or .csv",
-    b"PAR1": "a Parquet file; its name must end in .parquet",
-    b"\x1f\x8b": "gzip-compressed, so its name must end in .gz",
-    b"\xfd7zXZ": "xz-compressed, so its name must end in .xz",
-    b"\x28\xb5\x2f\xfd": "compressed by zstandard, so its name must end in .zst",
-}
 
 
 def refuse_other_kinds(source: str, format: str) -> None:
@@ -39,11 +31,10 @@ def refuse_other_kinds(source: str, format: str) -> None:
     if advice := _ADVICE.get(file_extension(source)):
         raise DataError(f"{name}: this is {advice}")
     if format in ("parquet", "xlsx"):
-        if source.lower().endswith(COMPRESSED) or is_stdin(source):
-            raise DataError(f"{name}: {format} is read from a file that is not compressed")
+        if source.lower().endswith(COMPRESSED) or is_stdin(source) or isinstance(source, PipeContent):
+            raise DataError(f"{name}: {format} is read from a file that is not compressed, and from no pipe")
         return
-    head = _read_head(source, _START)
-    if found := next((kind for start, kind in _STARTS.items() if head.startswith(start)), None):
+    if found := find_kind(_read_head(source, LONGEST)):
         raise DataError(f"{name}: this is {found}")
 
 

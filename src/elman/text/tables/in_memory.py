@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
 from typing import Any
 
-from elman.errors import DataError
+from elman.argument_checks import can_iterate
+from elman.errors import DataError, show_value
 from elman.text.tables.arrow import build_arrow_table, class_names
 from elman.text.tables.json_tables import SAMPLE, build_table
 from elman.text.tables.table import Table, TableRow
@@ -67,7 +68,7 @@ def _as_row(number: int, row: Any) -> TableRow:
         return TableRow(number, (row,))
     if isinstance(row, tuple | list):
         return TableRow(number, tuple(row))
-    return TableRow(number, (), None, f"expected a tuple or a mapping, got {row!r}")
+    return TableRow(number, (), None, f"expected a tuple or a mapping, got {show_value(row)}")
 
 
 def _as_mapping(row: Any) -> Mapping[str, Any] | None:
@@ -93,7 +94,7 @@ def _rows_of(source: Any) -> tuple[tuple[str, ...] | None, Iterable[Any]]:
         return tuple(map(str, source.columns)), source.itertuples(index=False, name=None)
     if hasattr(source, "to_dict") and hasattr(source, "columns"):  # what looks like it
         return None, source.to_dict("records")
-    if not isinstance(source, Iterable):
+    if not can_iterate(source) or isinstance(source, bytes | bytearray):
         raise DataError(
             f"expected examples, such as a list, a data frame or a path, not {type(source).__name__}"
         )
@@ -107,8 +108,8 @@ def _rows_of_mapping(source: Mapping[Any, Any]) -> tuple[tuple[str, ...], Iterat
         raise DataError(
             f"this is a DatasetDict with the splits {splits}; give one of them, as in data['train']"
         )
-    lengths = {len(column) for column in source.values() if hasattr(column, "__len__")}
-    if len(lengths) != 1:
+    columns = [column for column in source.values() if hasattr(column, "__len__") and can_iterate(column)]
+    if len(columns) < len(source) or len({*map(len, columns)}) != 1:
         raise DataError("a mapping is read as columns by name, which must be lists of one length")
     return tuple(map(str, source)), zip(*source.values(), strict=True)
 

@@ -9,7 +9,8 @@ from itertools import chain, islice
 from typing import Any
 
 from elman.errors import DataError
-from elman.text.files import BOM, Source, display_name, is_stdin, open_bytes, read_raw_lines, strip_line_end
+from elman.text.byte_source import Source, display_name, is_stdin, open_bytes
+from elman.text.files import BOM, read_raw_lines, strip_line_end
 from elman.text.tables.annotations import flatten_annotation, is_annotation
 from elman.text.tables.table import Missing, Table, TableRow
 from elman.text.tables.undecodable import undecodable_problem

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from elman.text.files import Source, display_name, read_lines
+from elman.text.byte_source import Source, display_name
+from elman.text.files import read_lines
 from elman.text.tables.table import Table, TableRow
 
 

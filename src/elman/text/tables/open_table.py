@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from elman.errors import ConfigError
-from elman.text.files import display_name, file_extension, is_stdin, read_raw_lines
+from elman.text.byte_source import display_name, file_extension, hold_pipe, is_stdin
+from elman.text.files import read_raw_lines
 from elman.text.tables.arrow import open_parquet
 from elman.text.tables.class_folder import open_class_folder
 from elman.text.tables.delimited import read_records
@@ -46,6 +47,7 @@ def open_table(
         return source.open()
     if isinstance(source, tuple):
         raise ConfigError(f"a table is one file, not {len(source)}")
+    source = source if is_stdin(source) else hold_pipe(source)  # its beginning is read twice
     format = format or table_format(source) or ""
     if format and format not in FORMATS:
         raise ConfigError(f"unknown table format {format!r}; choose from {', '.join(FORMATS)}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from elman.text.files import Source, display_name, read_parallel
+from elman.text.byte_source import Source, display_name
+from elman.text.files import read_parallel
 from elman.text.tables.table import Table, TableRow
 
 

@@ -36,7 +36,7 @@ class TableRows:
     ) -> None:
         self.table = open_table(source, format=format, encoding=encoding, wanted=wanted)
         self._wanted, self._skip_bad, self._as_is = wanted, skip_bad, as_is
-        self._places = find_columns(self.table, wanted)
+        self.places = find_columns(self.table, wanted)
         self._bad, self._count = BadRows(self.table.name), 0
 
     def __iter__(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
@@ -63,7 +63,7 @@ class TableRows:
     def report(self) -> TableReport:
         """What was read so far."""
         table = self.table
-        said = () if table.format == "lines" else zip(self._wanted, map(self._say, self._places), strict=True)
+        said = () if table.format == "lines" else zip(self._wanted, map(self._say, self.places), strict=True)
         names = dict(said)
         return TableReport(table.name, self._count, names, table.notes, skipped=dict(self._bad.counts))
 
@@ -74,7 +74,7 @@ class TableRows:
         columns = self.table.columns
         if columns is None and self.table.width is None and len(row.cells) != len(self._wanted):
             raise CellError(f"expected ({', '.join(self._wanted)}), got {shorten(row.cells)}")
-        for role, place in zip(self._wanted, self._places, strict=True):
+        for role, place in zip(self._wanted, self.places, strict=True):
             value = row.cells[place]
             if role in self._as_is:
                 yield None if isinstance(value, Missing) else value

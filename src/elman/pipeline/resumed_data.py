@@ -1,0 +1,31 @@
+"""What a resumed run must have in common with its beginning: the contents of its data, not their names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from elman.text.fingerprint import digest_file
+
+_FREE = ("test", "cache")  # no update depends on what is scored at the end, or on where encoded text is kept
+
+Described = Mapping[str, Sequence[Mapping[str, Any]]]  # the files of each part, as the record of a run has them
+
+
+def with_contents(config: Mapping[str, Any], described: Described) -> dict[str, Any]:
+    """The configuration of a run with digests in the place of its files."""
+    data = {key: value for key, value in config["data"].items() if key not in _FREE}
+    data |= {part: _contents(described.get(part, ())) for part in ("train", "valid")}
+    model, vectors = dict(config["model"]), config["model"].get("vectors")
+    if vectors and os.path.isfile(vectors):
+        model["vectors"] = _name(digest_file(vectors))
+    return {**config, "data": data, "model": model}
+
+
+def _contents(files: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(_name(file.get("sha256", "nothing")) for file in files)
+
+
+def _name(digest: str) -> str:
+    return f"contents of SHA-256 {digest[:16]}…"

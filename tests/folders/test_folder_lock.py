@@ -1,0 +1,88 @@
+"""One writer at a time, and no ghost of a dead one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from elman.folders.folder_lock import LOCK, FolderInUseError, lock_folder
+
+HOLD = """
+import sys
+from pathlib import Path
+from elman.folders.folder_lock import lock_folder
+with lock_folder(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def hold(folder: Path) -> subprocess.Popen[str]:
+    """Another process that holds a folder until its input ends."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([sys.executable, "-c", HOLD, str(folder)], **pipes)
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def test_the_second_writer_is_told_who_the_first_is(tmp_path):
+    first = hold(tmp_path)
+    said = f"{tmp_path} is in use: process {first.pid} on {socket.gethostname()} writes into it"
+    with pytest.raises(FolderInUseError, match=said), lock_folder(tmp_path):
+        pass
+    first.communicate("")
+    assert not [*tmp_path.iterdir()]
+    with lock_folder(tmp_path):
+        assert (tmp_path / LOCK).exists()
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_killed_writer_holds_nothing_even_if_its_number_lives_on(tmp_path):
+    first = hold(tmp_path)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    (tmp_path / LOCK).write_text(f"process {os.getpid()} on {socket.gethostname()}")
+    with lock_folder(tmp_path):
+        pass
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_folder_that_stays_empty_is_taken_away_with_those_around_it(tmp_path):
+    with lock_folder(tmp_path / "a" / "b"):
+        assert (tmp_path / "a" / "b").is_dir()
+    assert not (tmp_path / "a").exists()
+    with lock_folder(tmp_path / "a" / "b"):
+        (tmp_path / "a" / "mine").touch()
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["mine"]
+
+
+def test_many_writers_never_hold_a_folder_together(tmp_path):
+    """Each takes it, sees that it is alone, and lets it go, again and again."""
+    children = []
+    for _ in range(4):
+        child = os.fork()
+        if child == 0:
+            _take_turns(tmp_path / "m", tmp_path / "alone")
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
+
+
+def _take_turns(folder: Path, alone: Path) -> None:
+    done = 0
+    while done < 25:
+        try:
+            with lock_folder(folder):
+                os.close(os.open(alone, os.O_CREAT | os.O_EXCL))
+                alone.unlink()
+                done += 1
+        except FolderInUseError:
+            pass
+        except BaseException:
+            os._exit(1)
+    os._exit(0)

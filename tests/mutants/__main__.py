@@ -1,0 +1,125 @@
+"""``make mutants``: break the package in many small ways, one at a time, and see whether a test notices.
+
+Each mutant runs in a copy of the tree against the tests that execute its line, the fastest first. A test that
+hangs has noticed, too. Answers are appended to a file: a run that was out of time goes on where it stopped.
+"""
+
+import argparse
+import multiprocessing
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.mutants.coverage_map import MapFile, digest
+from tests.mutants.fork import copy_tree, import_heavy_packages
+from tests.mutants.mutant import Mutant
+from tests.mutants.results import ResultFile, read_equivalent, summarize
+from tests.mutants.rooms import room_of, sample
+from tests.mutants.trial import compile_tree, record, set_up_worker, try_mutant
+
+ROOT = Path(__file__).parents[2]
+GRACE = 20  # seconds after the deadline for what has begun
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
+    parser.add_argument("--seconds", type=float, default=3600, help="begin nothing new after that long")
+    parser.add_argument("--seed", type=int, default=0, help="another seed is another sample")
+    parser.add_argument("--core", type=int, default=60, help="mutants of each core room")
+    parser.add_argument("--other", type=int, default=20, help="mutants of each other room")
+    parser.add_argument("--room", action="append", default=[], help="only this room (several times possible)")
+    parser.add_argument("--patience", type=float, default=30, help="seconds of tests for one mutant")
+    parser.add_argument("--out", type=Path, default=ROOT / ".mutants", help="folder of results")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = arguments()
+    deadline = time.time() + options.seconds
+    options.out.mkdir(parents=True, exist_ok=True)
+    chosen = sample(ROOT, options.seed, {True: options.core, False: options.other}, options.room)
+    import_heavy_packages()
+    workplace = Path(tempfile.mkdtemp(prefix="mutants-"))
+    try:
+        warm_tree = copy_tree(ROOT, workplace)
+        compile_tree(warm_tree)
+        coverage = MapFile(options.out / "coverage.json.gz", ROOT)
+        record_tests(coverage, warm_tree, options.jobs, deadline)
+        answers = try_all(chosen, coverage, warm_tree, options, deadline)
+    finally:
+        shutil.rmtree(workplace, ignore_errors=True)
+    lines = summarize(answers)
+    (options.out / "report.txt").write_text("\n".join(lines) + "\n")
+    print(*lines, sep="\n")
+    left = len(chosen) - len(answers)
+    print(f"\n{left} mutants not tried yet: run it again" if left else "", end="\n" if left else "")
+    return 0
+
+
+def record_tests(coverage: MapFile, tree: Path, jobs: int, deadline: float) -> None:
+    stale = coverage.stale()
+    with pool(jobs if stale else 1, tree, None, 0, deadline) as workers:
+        for i, answer in enumerate(answers_in_time(workers.imap_unordered(record, stale), deadline)):
+            coverage.add(*answer)
+            report(f"recorded {i + 1} of {len(stale)} test files: {answer[0]}")
+    coverage.write()
+
+
+def try_all(
+    chosen: list[Mutant], coverage: MapFile, tree: Path, options: argparse.Namespace, deadline: float
+) -> list[dict[str, Any]]:
+    """The answers about all chosen mutants that there are when the time is up."""
+    results, equivalent = ResultFile(options.out / "results.jsonl"), read_equivalent()
+    version = digest([path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.py")])
+    waiting = [m for m in chosen if m.key not in equivalent and not results.is_settled(m.key, version)]
+    controls = list(make_controls(chosen))
+    with pool(options.jobs, tree, coverage.load(), options.patience, deadline) as workers:
+        for answer in answers_in_time(workers.imap_unordered(try_mutant, waiting + controls), deadline):
+            if answer["key"].startswith("control"):
+                if answer["killed"]:
+                    report(f"without any change, this fails: {answer['by']}")
+                continue
+            results.add(answer | {"tree": version})
+            report(
+                f"{'killed  ' if answer['killed'] else 'SURVIVED'} {answer['seconds']:5.1f} s  {answer['key']}"
+            )
+    return [results.answers[m.key] for m in chosen if m.key in results.answers]
+
+
+def make_controls(chosen: list[Mutant]) -> Iterator[Mutant]:
+    """One of each room that changes nothing: its tests must pass, or a kill means nothing."""
+    rooms = set()
+    for mutant in chosen:
+        if (room := room_of(mutant.path)) not in rooms:
+            rooms.add(room)
+            source = (ROOT / mutant.path).read_bytes()[mutant.start : mutant.end].decode()
+            yield mutant._replace(replacement=source, key=f"control {room}")
+
+
+def answers_in_time(answers: Any, deadline: float) -> Iterator[Any]:
+    """What comes before the deadline and a little more; the rest stays for another run."""
+    while True:
+        try:
+            answer = answers.next(timeout=max(deadline + GRACE - time.time(), 0.1))
+        except (StopIteration, multiprocessing.TimeoutError):
+            return
+        if answer is not None:
+            yield answer
+
+
+def pool(jobs: int, *initial: Any) -> Any:
+    return multiprocessing.get_context("fork").Pool(jobs, set_up_worker, initial)
+
+
+def report(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""pytest in this process: the tests of some files, recorded or in a given order."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mutants.line_recorder import line_recorder
+
+
+class Record:
+    """A plugin: how long each test that passes takes, and which lines of the package it runs."""
+
+    def __init__(self, tree: Path, limit: float) -> None:
+        self.tree = tree
+        self.end = time.perf_counter() + limit
+        self.recorder = line_recorder(str(tree / "src" / "elman"))
+        self.tests: dict[str, dict[str, Any]] = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        began = time.perf_counter()
+        self.recorder.start()
+        try:
+            return (yield)
+        finally:
+            lines: dict[str, list[int]] = {}
+            for path, line in sorted(self.recorder.stop()):
+                lines.setdefault(str(Path(path).relative_to(self.tree)), []).append(line)
+            entry = self.tests.setdefault(item.nodeid, {"passed": False})
+            entry |= {"seconds": round(time.perf_counter() - began, 3), "lines": lines}
+            if time.perf_counter() > self.end:
+                item.session.shouldstop = "a file of tests that take very long"
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call":
+            self.tests.setdefault(report.nodeid, {})["passed"] = report.passed
+
+
+class Chosen:
+    """A plugin: these tests alone, in this order; failures of Hypothesis are not made smaller."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.place = {name: i for i, name in enumerate(names)}
+        self.failure = ""
+
+    def pytest_sessionstart(self) -> None:
+        try:
+            from hypothesis import Phase, settings
+        except ModuleNotFoundError:
+            return
+        settings.register_profile("mutants", settings(), phases=[Phase.explicit, Phase.generate])
+        settings.load_profile("mutants")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        kept = [item for item in items if item.nodeid in self.place]
+        items[:] = sorted(kept, key=lambda item: self.place[item.nodeid])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and not self.failure:
+            self.failure = report.nodeid
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed and not self.failure:
+            self.failure = report.nodeid
+
+
+def record_file(tree: Path, file: str, limit: float) -> dict[str, dict[str, Any]]:
+    """The tests of a file that pass, begun before the limit; none where it needs a package that is missing."""
+    plugin = Record(tree, limit)
+    pytest.main(["-q", file], plugins=[plugin])
+    return {name: test for name, test in plugin.tests.items() if test["passed"]}
+
+
+def first_failure(names: list[str]) -> str:
+    """The first of these tests that fails; empty where all pass."""
+    plugin = Chosen(names)
+    files = list(dict.fromkeys(name.split("::")[0] for name in names))
+    try:
+        code = pytest.main(["-q", "-x", "--tb=no", *files], plugins=[plugin])
+    except BaseException as error:  # a mutant may end pytest itself
+        return f"pytest ended with {type(error).__name__}"
+    return "" if code == pytest.ExitCode.OK else plugin.failure or f"pytest ended with {int(code)}"

@@ -1,0 +1,66 @@
+"""The rooms of the house, how many mutants each gets, and what no test without a GPU can reach."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from tests.mutants.mutant import Mutant, mutants
+
+# Formulas and algorithms: a wrong number here looks like a right one.
+CORE = ("formula", "scan", "cells", "decoding", "objectives", "metrics", "layers/crf")
+GOAL = {True: 95, False: 90}  # per cent, in core rooms and elsewhere
+
+# Recorded CUDA graphs, Triton, several processes with NCCL; what needs Ray, scikit-learn or spaCy.
+LEFT_OUT = (
+    "cuda_graph.py",
+    "layers/cross_entropy_cuda.py",
+    "layers/graph_replay.py",
+    "ray/",
+    "scan/executors/codegen/fusion_check.py",
+    "scan/executors/codegen/triton_fusion.py",
+    "shapes.py",
+    "sklearn/",
+    "spacy/",
+    "training/distributed.py",
+    "training/graphed_step.py",
+)
+
+
+def room_of(path: str) -> str:
+    """``src/elman/layers/crf/chain.py`` is in layers/crf, ``src/elman/state.py`` in elman."""
+    inside = path.removeprefix("src/elman/")
+    for name in CORE:
+        if inside.startswith(f"{name}/"):
+            return name
+    return inside.split("/")[0] if "/" in inside else "elman"
+
+
+def sample(root: Path, seed: int, sizes: dict[bool, int], rooms: list[str]) -> list[Mutant]:
+    """So many mutants of each room, in an order that mixes the rooms.
+
+    A mutant is drawn by a hash of its key: who changes one line of a file keeps the sample of the others.
+    """
+    drawn: dict[str, list[tuple[bytes, Mutant]]] = {}
+    for mutant in all_mutants(root):
+        room = room_of(mutant.path)
+        if not rooms or room in rooms:
+            lot = hashlib.sha256(f"{seed} {mutant.key}".encode()).digest()
+            drawn.setdefault(room, []).append((lot, mutant))
+    chosen = [one for room, lots in drawn.items() for one in sorted(lots)[: sizes[room in CORE]]]
+    return [mutant for _, mutant in sorted(chosen)]
+
+
+def all_mutants(root: Path) -> Iterator[Mutant]:
+    for path in sorted((root / "src" / "elman").rglob("*.py")):
+        inside = path.relative_to(root / "src" / "elman").as_posix()
+        if not inside.startswith(LEFT_OUT) and not missing_packages(path.read_text()):
+            yield from mutants(root, path)
+
+
+def missing_packages(source: str) -> list[str]:
+    """Optional packages that a file needs and that are not installed: its tests are skipped here."""
+    wanted = set(re.findall(r'import_optional\("(\w+)', source))
+    wanted |= {"matplotlib"} if re.search(r"\bmatplotlib\b|\bnew_figure\b", source) else set()
+    return [name for name in sorted(wanted) if find_spec(name) is None]

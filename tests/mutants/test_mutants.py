@@ -1,0 +1,168 @@
+"""The mutants themselves: each operator makes what it says, and nothing that only people read is touched."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.coverage_map import CoverageMap, MapFile
+from tests.mutants.mutant import Mutant, mutants
+from tests.mutants.results import read_equivalent, summarize
+from tests.mutants.rooms import all_mutants, room_of, sample
+from tests.mutants.trial import batches, written
+
+ROOT = Path(__file__).parents[2]
+
+
+def variants(tmp_path: Path, code: str) -> set[str]:
+    """The mutants of a program as whole sources, without brackets: a changed expression gets some."""
+    path = tmp_path / "code.py"
+    path.write_text(code)
+    source = path.read_bytes()
+    changed = [mutant.apply(source).decode() for mutant in mutants(tmp_path, path)]
+    return {one.replace("(", "").replace(")", "") for one in changed}
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("a < b", {"a <= b", "pass"}),
+        ("a not in b", {"a in b", "pass"}),
+        ("a + b", {"a - b", "a", "b", "pass"}),
+        ("not a", {"a", "pass"}),
+        ("a and b", {"a or b", "a", "b", "pass"}),
+        ("x = 3", {"x = 4", "x = 2"}),
+        ("x = True", {"x = False"}),
+        ("x = min(a, key=b)", {"x = mina", "x = maxa, key=b"}),
+        ("x = a.any()", {"x = a.all"}),
+        ("x = a[i:]", {"x = a[i + 1:]", "x = a[i:-1]"}),
+        ("x += a", {"x -= a", "pass"}),
+        ("if a:\n    pass", {"if not a:\n    pass"}),
+        ("x = a if b else c", {"x = a if not b else c"}),
+        ("x = [a for a in b if a]", {"x = [a for a in b if not a]", "x = [a for a in b]"}),
+        ("while a:\n    break", {"while not a:\n    break", "while a:\n    continue"}),
+        ("def f():\n    return a", {"def f:\n    return"}),
+        ("raise Oops('7' + '8')", {"pass"}),
+        ("'ä'\nx = 'ä' + b", {"'ä'\nx = 'ä' - b", "'ä'\nx = 'ä'", "'ä'\nx = b"}),
+    ],
+)
+def test_an_operator_changes_one_thing(tmp_path, code, expected):
+    assert {" ".join(one.split()) for one in variants(tmp_path, code)} == {
+        " ".join(one.split()) for one in expected
+    }
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import a",
+        "'a sentence'",
+        "__all__ = ['a'] + b",
+        "__all__ += ['a']",
+        "def f(a: 1 = 2) -> 3: ...",
+        "class A:\n    size: int = 3",
+        "x = f'{a + b}'",
+        "assert a < b",
+        "x = cast(1, a)",
+        "if TYPE_CHECKING:\n    x = 3",
+        "@overload\ndef f():\n    return 3",
+        "@dataclass(frozen=True)\nclass A: ...",
+        "Number = int | float | list[int]",
+        "x = zip(a, b, strict=True)",
+    ],
+)
+def test_what_only_people_and_type_checkers_read_stays(tmp_path, code):
+    assert variants(tmp_path, code) == set()
+
+
+def test_a_key_names_a_mutant_whatever_stands_above_it(tmp_path):
+    path = tmp_path / "code.py"
+    path.write_text("def f(a):\n    return a + a, a + a\n")
+    before = [m.key for m in mutants(tmp_path, path)]
+    path.write_text("import b\n\n\ndef f(a):\n    return a + a, a + a\n")
+    assert [m.key for m in mutants(tmp_path, path)] == before
+    assert len(set(before)) == len(before)
+
+
+def test_every_mutant_of_a_sample_is_a_program_and_every_core_room_has_its_share():
+    chosen = sample(ROOT, 0, {True: 8, False: 4}, [])
+    rooms = [room_of(m.path) for m in chosen]
+    assert {room: rooms.count(room) for room in ("scan", "layers/crf", "layers", "text")} == {
+        "scan": 8,
+        "layers/crf": 8,
+        "layers": 4,
+        "text": 4,
+    }
+    for mutant in chosen:
+        source = (ROOT / mutant.path).read_bytes()
+        compile(mutant.apply(source), mutant.path, "exec")
+
+
+def test_what_is_called_equivalent_still_stands_in_the_source():
+    assert read_equivalent().keys() <= {m.key for m in all_mutants(ROOT)}
+    assert all(reason.strip() for reason in read_equivalent().values())
+
+
+HERE = Mutant("src/elman/metrics/bleu.py", 7, 7, 0, 1, "a", "key")
+
+
+def test_tests_of_the_line_come_first_and_the_fastest_of_them_before_all():
+    coverage, other = CoverageMap(), "src/elman/metrics/chrf.py"
+    for name, seconds, lines in [
+        ("slow", 3.0, {HERE.path: [7]}),
+        ("fast", 1.0, {HERE.path: [6, 7]}),
+        ("mostly_elsewhere", 0.5, {HERE.path: [7], other: [1, 2, 3]}),
+        ("same_file", 0.1, {HERE.path: [8]}),
+        ("other_file", 0.0, {other: [7]}),
+        ("endless", 99.0, {HERE.path: [7]}),
+    ]:
+        coverage.add(f"tests/metrics/a.py::{name}", seconds, lines)
+    coverage.add("tests/cli/b.py::changed", 0.2, {HERE.path: [7]}, {HERE.path})
+
+    def names(patience):
+        return [test.name.split("::")[1] for test in coverage.tests_of(HERE, patience)]
+
+    assert names(30) == ["fast", "mostly_elsewhere", "slow", "same_file", "changed"]
+    assert names(1.2) == ["fast", "same_file"]
+    assert [len(batch) for batch in batches(coverage.tests_of(HERE, patience=30))] == [2, 3]
+
+
+def test_a_record_forgets_the_lines_of_a_file_that_has_changed_and_is_stale_when_its_tests_have(tmp_path):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "tests").mkdir()
+    source, test = tmp_path / "src" / "a.py", tmp_path / "tests" / "test_a.py"
+    source.write_text("a = 1\n")
+    test.write_text("")
+    first = MapFile(tmp_path / "map", tmp_path)
+    assert first.stale() == ["tests/test_a.py"]
+    first.add("tests/test_a.py", {"tests/test_a.py::one": {"seconds": 1.0, "lines": {"src/a.py": [1]}}})
+    first.write()
+    same = MapFile(tmp_path / "map", tmp_path)
+    assert same.stale() == []
+    assert len(same.load().by_line["src/a.py", 1]) == 1
+    source.write_text("\na = 1\n")
+    moved = MapFile(tmp_path / "map", tmp_path).load()
+    assert (len(moved.by_line["src/a.py", 1]), len(moved.by_file["src/a.py"])) == (0, 1)
+    test.write_text("# other\n")
+    assert MapFile(tmp_path / "map", tmp_path).stale() == ["tests/test_a.py"]
+
+
+def test_a_tree_is_as_before_once_a_mutant_was_written_to_it(tmp_path):
+    path = tmp_path / "code.py"
+    path.write_text("a < b\n")
+    before = path.stat().st_mtime_ns
+    (mutant, *_) = mutants(tmp_path, path)
+    with written(tmp_path, mutant):
+        assert path.read_text() != "a < b\n"
+        assert path.stat().st_mtime_ns // 10**9 != before // 10**9  # or compiled code of the same size is taken
+    assert (path.read_text(), path.stat().st_mtime_ns) == ("a < b\n", before)
+
+
+def test_the_report_counts_by_room_and_lists_survivors():
+    def answer(name, killed):
+        key = f"src/elman/{name} f: a -> b"
+        return {"key": key, "place": f"src/elman/{name}:3", "killed": killed, "tests": 5}
+
+    lines = summarize([answer("scan/x.py", True), answer("scan/y.py", False), answer("text/z.py", True)])
+    assert lines[1].split() == ["scan", "2", "1", "50.0%", "95", "%", "missed"]
+    assert lines[2].split() == ["text", "1", "1", "100.0%", "90", "%"]
+    assert lines[-1] == "src/elman/scan/y.py:3 f: a -> b (5 tests)"

@@ -1,0 +1,43 @@
+"""Precisions: every executor computes in halves, and treats a state of another precision alike."""
+
+import pytest
+import torch
+
+from elman.cells import CELLS, LSTM
+from elman.errors import ModelError
+from elman.scan import EXECUTORS, scan
+
+MASK = torch.tensor([[True] * 4, [True] * 2 + [False] * 2])
+HALVES = (torch.float16, torch.bfloat16)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("name", ["lstm", "reset-after-gru", "slstm"])
+def test_executors_compute_in_halves(name, executor, dtype):
+    cell = CELLS[name](3, 4)
+    if EXECUTORS[executor].unsupported_reason(cell):
+        pytest.skip("the executor refuses the cell in any precision")
+    xs = torch.randn(2, 4, 3)
+    expected, _ = scan(cell, xs, MASK, executor="loop")
+    ys, _ = scan(cell.to(dtype), xs.to(dtype), MASK, executor=executor)
+    assert ys.dtype == dtype
+    torch.testing.assert_close(ys.float(), expected, atol=0.03, rtol=0.03)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, *HALVES, torch.long])
+@pytest.mark.parametrize("executor", ["auto", *EXECUTORS])
+def test_a_state_of_another_precision_is_refused_by_all(executor, dtype):
+    cell, xs = LSTM(3, 4), torch.randn(2, 4, 3)
+    state = cell.initial(xs)
+    with pytest.raises(ModelError, match=f"the initial state is {dtype}, but the cell computes in"):
+        scan(cell, xs, None, state.replace(c=state.c.to(dtype)), executor=executor)
+
+
+def test_under_autocast_a_state_may_have_either_precision():
+    cell, xs = LSTM(3, 4), torch.randn(2, 4, 3)
+    with torch.autocast("cpu", torch.bfloat16):
+        _, state = scan(cell, xs, MASK)
+        ys, _ = scan(cell, xs, MASK, state)
+        scan(cell, xs, MASK, cell.initial(xs))
+    assert ys.dtype == torch.bfloat16

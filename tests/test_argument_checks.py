@@ -1,0 +1,121 @@
+"""Arguments against annotations: what is of another kind is refused by its name, what fits passes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from elman.argument_checks import can_iterate, check_arguments, check_models
+from elman.decoding import Greedy
+from elman.errors import ArgumentError, ConfigError, ElmanError, check_option
+from elman.generation import GenerationConfig, Sampling
+from elman.ranges import PositiveInt, Share
+from elman.scan.execution import check_tensors
+
+
+def plain(
+    text: str,
+    n: PositiveInt = 1,
+    *,
+    share: Share | None = None,
+    how: Sampling | Greedy | None = None,
+    **more: int,
+) -> tuple[object, ...]:
+    """Neither types nor ranges are checked by Python."""
+    return text, n, share, how, more
+
+
+checked = check_arguments(plain)
+
+
+def test_what_fits_is_handed_on_and_the_function_keeps_its_name():
+    given = Sampling()
+    assert checked("a", 2, share=0.5, how=given, other=3) == ("a", 2, 0.5, given, {"other": 3})
+    assert checked("a", n=np.int64(3)) == ("a", 3, None, None, {})
+    assert checked.__name__ == "plain"
+    assert checked.__doc__ == plain.__doc__
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "message"),
+    [
+        (("a", "2"), {}, "plain: n is '2'; it must be a whole number"),
+        (("a", True), {}, "plain: n is True; it must be a whole number"),
+        (("a", None), {}, "plain: n is None; it must be a whole number"),
+        (("a", 2.5), {}, "plain: n is 2.5; it must be a whole number"),
+        (("a",), {"share": "half"}, "plain: share is 'half'; it must be a number or None"),
+        (("a",), {"how": 0.7}, "plain: how is 0.7; it must be a Sampling, a Greedy or None"),
+        (("a",), {"how": Sampling}, "plain: how is <class 'elman.generation."),
+    ],
+)
+def test_another_kind_is_named(given, named, message):
+    with pytest.raises(ArgumentError) as error:
+        checked(*given, **named)
+    assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"), [(("a", 0), {}), (("a",), {"share": 1.5}), (("a",), {"share": 0.0})]
+)
+def test_a_number_out_of_range_is_named(given, named):
+    with pytest.raises(ConfigError, match=r"^plain: (n|share) is [\d.]+; it must be "):
+        checked(*given, **named)
+
+
+def test_an_array_of_one_number_has_no_items():
+    assert [can_iterate(x) for x in (np.array(1), torch.tensor(1), 3, None)] == [False] * 4
+    assert all(map(can_iterate, ([], (), "", np.array([1]), (x for x in ()))))
+
+
+def test_models_of_another_kind_are_named():
+    assert check_models((Greedy(),), Greedy) == [Greedy()]
+    for wrong in (None, 3, torch.tensor(1), [Greedy(), "a"]):
+        with pytest.raises(ArgumentError, match=r"^others\[\d\] is .*; it must be a Greedy$"):
+            check_models(wrong, Greedy)
+
+
+def test_a_message_is_one_line_whatever_is_in_it():
+    assert str(ElmanError("no\nsuch file")) == "no\\nsuch file"
+    with pytest.raises(ConfigError) as error:
+        check_option("width", torch.ones(2, 3), False, "a number")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("wrong", [(), (3,), [3]])
+def test_a_tuple_is_no_number(wrong):
+    with pytest.raises(ConfigError, match=r"^max_tokens is "):
+        unchecked_config(wrong)
+
+
+def unchecked_config(max_tokens):
+    """Without the checks of types of the test run, which a user does not have."""
+    config = object.__new__(GenerationConfig)
+    values = {f: getattr(GenerationConfig(), f) for f in GenerationConfig.__dataclass_fields__}
+    for name, value in {**values, "max_tokens": max_tokens}.items():
+        object.__setattr__(config, name, value)
+    config.__post_init__()
+
+
+@pytest.mark.parametrize("wrong", [[[1.0]], np.zeros((1, 2, 3)), None, "a b", torch.zeros(1, 2, 3).to_sparse()])
+def test_what_is_no_dense_tensor_is_refused(wrong):
+    with pytest.raises(ArgumentError, match=r"^xs is .*; it must be (a tensor|dense)"):
+        check_tensors(xs=wrong, mask=None)
+    if wrong is not None:
+        with pytest.raises(ArgumentError, match=r"^mask is .*; it must be (a tensor|dense)"):
+            check_tensors(xs=torch.zeros(1, 2, 3), mask=wrong)
+
+
+def test_many_mistakes_are_refused_without_the_types_of_the_test_run(tmp_path):
+    """The campaign in a process of its own: users have no checks of types but ours."""
+    root = Path(__file__).parents[1]
+    command = [sys.executable, "-m", "tests.campaign.fuzz_python", "--count", "300", "--jobs", "1"]
+    environment = {**os.environ, "PYTHONPATH": f"{root}:{root / 'src'}"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "300 inputs" in done.stdout
