@@ -11,9 +11,9 @@ from elman.number_format import format_size
 from elman.pipeline.recipe import Recipe
 from elman.tasks.network_memory import estimate_activations
 from elman.training.distributed import count_processes
+from elman.training.optimizers import count_copies
 
 _CERTAIN = 0.5  # of what is estimated for a batch, which is right within a factor of two: what may fit is tried
-_MOMENTS = {"adamw": 2, "sgd": 1, "ntasgd": 2}  # numbers that an optimizer keeps of each weight
 
 
 def check_training_memory(recipe: Recipe, net: nn.Module, batches: Any, device: str) -> None:
@@ -22,7 +22,7 @@ def check_training_memory(recipe: Recipe, net: nn.Module, batches: Any, device: 
     samples = getattr(recipe.objective, "samples", 0)  # drawn and scored beside what is right
     tokens = -(-tokens * (1 + samples) // count_processes())
     weights = sum(p.numel() * p.element_size() for p in net.parameters())
-    copies = 2 + _MOMENTS[recipe.training.optimizer] + bool(recipe.training.ema_decay)
+    copies = 2 + count_copies(recipe.training)  # the gradients and the best weights, too
     activations = estimate_activations(net, tokens, longest)
     option = "data.batch_tokens" if hasattr(recipe.data, "batch_tokens") else "data.streams or data.bptt"
     change = "a smaller model.hidden" if copies * weights > activations else f"a smaller {option}"

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from elman.atomic_files import temporary_path, write_atomically
 from elman.errors import ModelError
 from elman.training.ema import tensors_by_name
+from elman.training.optimizers import count_copies
 from elman.training.snapshot import Snapshot
 from elman.training.training_config import TrainingConfig
 from elman.utf8_paths import utf8_path
@@ -46,9 +47,7 @@ def checkpoint_size(net: nn.Module, config: TrainingConfig, *, evaluated: bool) 
         sum(t.numel() * t.element_size() for t in tensors)
         for tensors in (tensors_by_name(net).values(), net.parameters())
     )
-    moments = 2 if config.optimizer == "adamw" else bool(config.momentum)
-    averages = bool(config.ema_decay) or config.optimizer == "ntasgd"
-    return (1 + evaluated) * weights + (moments + averages) * parameters
+    return (1 + evaluated) * weights + count_copies(config) * parameters
 
 
 def load_checkpoint(path: Path, config: Mapping[str, Any], changeable: Collection[str] = ()) -> Snapshot:

@@ -38,6 +38,17 @@ def make_optimizer(net: nn.Module, config: TrainingConfig) -> torch.optim.Optimi
     return sgd
 
 
+def keeps_average(config: TrainingConfig) -> bool:
+    """Whether a run keeps an average of its weights."""
+    return bool(config.ema_decay) or config.optimizer == "ntasgd"
+
+
+def count_copies(config: TrainingConfig) -> int:
+    """How many numbers a run keeps of each weight beside it: moments of the optimizer, and the average."""
+    moments = 2 if config.optimizer == "adamw" else int(bool(config.momentum))
+    return moments + keeps_average(config)
+
+
 def set_lr(optimizer: torch.optim.Optimizer, lr: float) -> None:
     """Give all parameters a learning rate, where the optimizer reads it."""
     for group in optimizer.param_groups:

@@ -20,7 +20,7 @@ from elman.training.ema import WeightAverage, load_weights
 from elman.training.evaluation import Validation, evaluate
 from elman.training.events import Checkpoint, Event, TrainingEnd
 from elman.training.graphed_step import GraphedStep, UpdateStep
-from elman.training.optimizers import make_optimizer, should_average
+from elman.training.optimizers import keeps_average, make_optimizer, should_average
 from elman.training.snapshot import Snapshot, TrainState, restore_snapshot, take_snapshot
 from elman.training.stateful_loss import AnyLoss, StatefulLoss, StatelessLoss
 from elman.training.step import EagerStep, LossModule, update_rng
@@ -74,8 +74,7 @@ def _events(
 ) -> Generator[Event, None, None]:
     with process_group(next(net.parameters()).device) as world:
         scaler = torch.amp.GradScaler("cuda", enabled=config.precision == "float16")
-        averages = config.ema_decay or config.optimizer == "ntasgd"
-        average = WeightAverage(net, config.ema_decay or 1.0) if averages else None
+        average = WeightAverage(net, config.ema_decay or 1.0) if keeps_average(config) else None
         training = TrainState(net, make_optimizer(net, config), scaler, average, {}, Progress())
         if (snapshot := world.first(resume)) is not None:
             restore_snapshot(training, snapshot, world)
