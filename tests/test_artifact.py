@@ -17,6 +17,7 @@ from elman.pipeline.recipe import recipe_class
 from elman.tasks.classifier.task import Classifier, ClassifierConfig
 from elman.tasks.config import TokenizerConfig
 from tests.folders.killing import kill_at_step
+from tests.model_folder import store_model
 from tests.tasks.topics import TINY, examples, fresh
 from tests.unsigned import drop_digests
 
@@ -25,7 +26,7 @@ TEXTS = ["when", "the city of the river", ""]
 
 def save(model: Classifier, folder: Path) -> Path:
     config = to_plain(recipe_class("classifier")(model=model.config))
-    artifact.save(model, folder, config=config, metrics={"valid": {}}, card="# A model\n")
+    store_model(model, folder, config=config, metrics={"valid": {}}, card="# A model\n")
     return folder
 
 

@@ -10,6 +10,7 @@ import pytest
 from elman import artifact
 from elman.config import to_plain
 from elman.errors import ModelError
+from tests.model_folder import store_model
 from tests.tasks.topics import fresh
 
 TEXTS = ["when", "the city of the river"]
@@ -19,7 +20,7 @@ FILES = ("config.json", "model.safetensors", "vocab.json", "labels.json", "metri
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     config = {"task": "classifier", "data": {}, "model": to_plain(fresh().config)}
-    artifact.save(fresh(), tmp_path / "m", config=config, metrics={"n": 1}, card="# M\n", run={"seed": 1})
+    store_model(fresh(), tmp_path / "m", config=config, metrics={"n": 1}, card="# M\n", run={"seed": 1})
     return tmp_path / "m"
 
 

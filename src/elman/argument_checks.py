@@ -37,14 +37,14 @@ def check_arguments(function: F) -> F:
     names = plain.__code__.co_varnames[: plain.__code__.co_argcount]
 
     @wraps(function)
-    def checked(*given: Any, **named: Any) -> Any:
+    def call(*given: Any, **named: Any) -> Any:
         expected = _expectations(plain)
         for name, value in chain(zip(names, given, strict=False), named.items()):
             if name in expected:
                 expected[name].check(f"{plain.__name__}: {name}", value)
         return function(*given, **named)
 
-    return checked  # type: ignore[return-value]
+    return call  # type: ignore[return-value]
 
 
 def can_iterate(value: Any) -> bool:

@@ -36,22 +36,6 @@ FORMAT = 2
 T = TypeVar("T", bound=UserMethods[Any])
 
 
-def save(
-    task: Task,
-    folder: StrPath,
-    *,
-    config: Mapping[str, Any],
-    metrics: Mapping[str, Any],
-    card: str,
-    run: Mapping[str, Any] | None = None,
-) -> None:
-    """Put a model into a folder, in place of the one there; whatever else is in it (checkpoint, log) stays."""
-    record = ModelRecord(None, config, metrics, card, run=run or {})
-    with claim_for_saving(parse_folder(folder), overwrite=False) as staging:
-        write_model(task, record, staging)
-
-
-@check_arguments
 def save_model(task: Task, folder: StrPath, *, overwrite: bool = False) -> None:
     """Write a model folder as training would: with the record of how the model was trained, if it was.
 
@@ -59,7 +43,7 @@ def save_model(task: Task, folder: StrPath, *, overwrite: bool = False) -> None:
     names that Elman did not write.
     """
     with claim_for_saving(parse_folder(folder), overwrite=overwrite) as staging:
-        write_model(task, task.record or _untrained(task), staging)
+        write_model(task, task.record or _make_record(task), staging)
 
 
 def write_model(task: Task, record: ModelRecord, folder: Path) -> None:
@@ -76,7 +60,7 @@ def write_model(task: Task, record: ModelRecord, folder: Path) -> None:
     write_atomically(folder / CONFIG, (json.dumps(stored, indent=2, ensure_ascii=False) + "\n").encode())
 
 
-def _untrained(task: Task) -> ModelRecord:
+def _make_record(task: Task) -> ModelRecord:
     config = {"task": task.spec.name, "data": to_plain(task.defaults.data), "model": to_plain(task.config)}
     return ModelRecord(task.defaults.data, config, {}, brief_card(task, "not trained"))
 

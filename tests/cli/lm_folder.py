@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import torch
 
-from elman import artifact
 from elman.cli import main
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model.task import LanguageModel, LanguageModelConfig
+from tests.model_folder import store_model
 from tests.tasks.toy_lm import LINES
 
 
@@ -30,7 +30,7 @@ def store(folder: Path, kind: str = "words", **data: str) -> LanguageModel:
         torch.nn.init.normal_(weight)
     lm.net.eval()
     config = {"task": "lm", "data": data, "model": asdict(options)}
-    artifact.save(lm, folder, config=config, metrics={}, card="")
+    store_model(lm, folder, config=config, metrics={}, card="")
     return lm
 
 

@@ -10,6 +10,7 @@ from elman import artifact
 from elman.decoding import Beam, Greedy
 from elman.generation import GenerationConfig, Sampling, generate
 from tests.cli.lm_folder import call, store
+from tests.model_folder import store_model
 from tests.tasks.topics import fresh
 
 DRAWN = "--sample --temperature 0.7 --top-k 4 --top-p 0.9 --min-p 0.01 --min-tokens-to-keep 2 --seed 2 -n 3"
@@ -167,7 +168,7 @@ def test_contradictions_are_one_line(elman, model, options, line):
 def test_a_folder_of_another_task_is_refused(elman, verb, tmp_path):
     classifier = fresh()
     config = {"task": "classifier", "data": {}, "model": asdict(classifier.config)}
-    artifact.save(classifier, tmp_path, config=config, metrics={}, card="")
+    store_model(classifier, tmp_path, config=config, metrics={}, card="")
     line = f"elman: {tmp_path} holds a classifier: elman predict uses it\n"
     assert elman(verb, str(tmp_path)) == (1, "", line)
 

@@ -6,13 +6,13 @@ from dataclasses import asdict
 
 import pytest
 
-from elman import artifact
 from elman.cells import count_parameters
 from elman.inspect.text_explanation import explain
 from elman.training.events import Evaluation, Update
 from elman.training.metrics_log import MetricsLog
 from tests.cli.lm_folder import call
 from tests.inspect.models import SENTENCE, TEXT, classifier, lm, tagger
+from tests.model_folder import store_model
 
 MODELS = {
     "classifier": (lambda: classifier(pool="attention"), TEXT),
@@ -34,7 +34,7 @@ def stored(request, tmp_path_factory):
         "training": {"lr": 0.25, "patience": 0},
     }
     metrics = {"valid": {model.metric: 71.5}, "updates": 1234, "stopped": "patience"}
-    artifact.save(model, folder, config=config, metrics=metrics, card="")
+    store_model(model, folder, config=config, metrics=metrics, card="")
     log = MetricsLog(folder / "metrics.jsonl")
     for number in (1, 2):
         log.show(Update(number, number, 0.5, 1.0 / number, 0.1, 1.0, 1.0))

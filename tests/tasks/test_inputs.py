@@ -9,6 +9,7 @@ from elman import artifact
 from elman.errors import ConfigError, ModelError
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.tagger.task import Tagger, TaggerConfig, TaggerDataConfig, TaggerExample, read_examples
+from tests.model_folder import store_model
 from tests.tasks.names import TINY
 
 VALUES = ("red", "green", "blue")
@@ -60,7 +61,7 @@ def test_together_as_alone(tagger):
 
 def test_saved_and_loaded_it_is_the_same(tagger, tmp_path):
     config = {"task": "tagger", "data": {}, "model": {**TINY, "casing": True}}
-    artifact.save(tagger, tmp_path, config=config, metrics={}, card="")
+    store_model(tagger, tmp_path, config=config, metrics={}, card="")
     loaded = artifact.load(tmp_path)
     new = examples(10, seed=3)
     assert isinstance(loaded, Tagger)

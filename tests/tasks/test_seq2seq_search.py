@@ -17,6 +17,7 @@ from elman.tasks.seq2seq.loss import decoder_step, nll
 from elman.tasks.seq2seq.search import DecodingConfig, chunks
 from elman.tasks.seq2seq.task import Seq2Seq, Translation
 from elman.text.vocab import BOS, EOS
+from tests.model_folder import store_model
 from tests.tasks.toy_pairs import ALIGNED, CHARS, JOINT, SINGLE, WORDS, made, pairs
 
 ONE_LETTER = pairs(("ab", "x"), ("b", "xx"))
@@ -158,7 +159,7 @@ def test_what_was_saved_answers_and_costs_the_same(kind, tmp_path):
     one.net.float()
     tokens = JOINT if kind == "single" else CHARS
     config = to_plain(recipe_class("seq2seq")(model=one.config, tokens=tokens))
-    artifact.save(one, tmp_path, config=config, metrics={}, card="")
+    store_model(one, tmp_path, config=config, metrics={}, card="")
     found = artifact.load(tmp_path)
     assert found.config == one.config
     assert found.tokenizers.matches(one.tokenizers)

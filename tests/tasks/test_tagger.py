@@ -19,6 +19,7 @@ from elman.tasks.config import TokenizerConfig
 from elman.tasks.tagger.task import Tagger, TaggerConfig, TaggerDataConfig, TaggerExample, read_examples
 from elman.tasks.word_batch import collate
 from elman.text.spans import convert_tags, tags_to_spans
+from tests.model_folder import store_model
 from tests.tasks.names import OUTPUTS, TINY, conll, conllu, examples, fresh, trained
 from tests.unsigned import drop_digests
 
@@ -224,7 +225,7 @@ def test_save_then_load_is_identity(tmp_path):
         options = {"characters": "lstm", "casing": True, "affixes": 1, "scheme": "BIOES"}
         model = fresh(columns=columns, output=output, **options)
         config = to_plain(recipe_class("tagger")(model=model.config))
-        artifact.save(model, tmp_path / output, config=config, metrics={}, card="")
+        store_model(model, tmp_path / output, config=config, metrics={}, card="")
         again = elman.load(tmp_path / output)
         assert isinstance(again, elman.Tagger)
         assert again.tagsets == model.tagsets
@@ -236,7 +237,7 @@ def test_save_then_load_is_identity(tmp_path):
 def test_damaged_tags_are_refused(tmp_path, damage):
     model = fresh()
     config = to_plain(recipe_class("tagger")(model=model.config))
-    artifact.save(model, tmp_path, config=config, metrics={}, card="")
+    store_model(model, tmp_path, config=config, metrics={}, card="")
     drop_digests(tmp_path)
     (tmp_path / "labels.json").write_text(damage)
     with pytest.raises(ModelError, match=r"labels\.json: the file is damaged"):
@@ -246,7 +247,7 @@ def test_damaged_tags_are_refused(tmp_path, damage):
 def test_tags_of_other_weights_are_refused(tmp_path):
     model = fresh()
     config = to_plain(recipe_class("tagger")(model=model.config))
-    artifact.save(model, tmp_path, config=config, metrics={}, card="")
+    store_model(model, tmp_path, config=config, metrics={}, card="")
     stored = json.loads((drop_digests(tmp_path) / "labels.json").read_text())
     stored[0]["labels"].append("B-ORG")
     (tmp_path / "labels.json").write_text(json.dumps(stored))

@@ -20,6 +20,7 @@ from elman.tasks.word_batch import WordFeaturesConfig, collate
 from elman.tasks.word_features import WordFeaturizer
 from elman.text.spelling import MAX_WORD_CHARS
 from elman.text.vocab import PAD, SPECIALS, UNK
+from tests.model_folder import store_model
 from tests.tasks.topics import TINY, examples
 
 SMALL = {"character_size": 3, "character_hidden": 4}
@@ -112,7 +113,7 @@ def test_every_part_learns(options):
 
 def stored(made: Classifier, folder: Path) -> Path:
     config = to_plain(recipe_class("classifier")(model=made.config))
-    artifact.save(made, folder, config=config, metrics={}, card="")
+    store_model(made, folder, config=config, metrics={}, card="")
     return folder
 
 
