@@ -36,6 +36,7 @@ FORMAT = 2
 T = TypeVar("T", bound=UserMethods[Any])
 
 
+@check_arguments
 def save_model(task: Task, folder: StrPath, *, overwrite: bool = False) -> None:
     """Write a model folder as training would: with the record of how the model was trained, if it was.
 
