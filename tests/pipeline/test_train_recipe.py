@@ -211,6 +211,15 @@ def test_init_starts_from_another_model(tmp_path):
         assert one.probabilities == pytest.approx(two.probabilities, abs=1e-5)
 
 
+def test_init_never_delivers_worse_than_it_began_with(tmp_path, capsys):
+    """At this learning rate the network forgets all that it knew."""
+    chosen = recipe(tmp_path)
+    run_recipe(changed(chosen, updates=60), tmp_path / "first")
+    run_recipe(changed(chosen, lr=100.0), tmp_path / "second", init=tmp_path / "first")
+    assert "nothing is better than the model it began with" in capsys.readouterr().err
+    assert weights(tmp_path / "first") == weights(tmp_path / "second")
+
+
 def test_init_with_another_network_is_refused(tmp_path):
     chosen = recipe(tmp_path)
     run_recipe(chosen, tmp_path / "first")
@@ -243,7 +252,7 @@ def test_init_with_vectors_needs_a_model_with_vectors(tmp_path, given_first):
 def test_init_keeps_the_words_and_vectors_of_the_model(tmp_path):
     file = tmp_path / "vectors.txt"
     file.write_text("when 1 2\nunseen 2 1\nother 3 3\n")
-    chosen = recipe(tmp_path)
+    chosen = recipe(tmp_path, valid="", holdout=0.0)  # the last weights are delivered
     chosen = replace(chosen, model=replace(chosen.model, vectors=str(file), casing=True))
     run_recipe(chosen, tmp_path / "first")
     file.write_text("when 7 7 7\n")

@@ -176,7 +176,25 @@ def test_training_stops_when_nothing_gets_better() -> None:
     evaluations = of(Evaluation, happened)
     assert [event.scores["score"] for event in evaluations[:5]] == [5, 4, 4, 3, 3]
     assert [event.best for event in evaluations] == [True, True, False, True, False, False, False]
-    assert happened[-1] == TrainingEnd(42, "patience", {"score": 3})
+    assert happened[-1] == TrainingEnd(42, "patience", {"score": 3}, best_update=24)
+
+
+def test_a_trained_net_is_evaluated_first_and_stays_if_nothing_is_better() -> None:
+    problem = Problem(Net())
+    begin = deepcopy(problem.net)
+    happened = list(problem.fit(TrainingConfig(epochs=3), validation=sequence([1, 2, 3, 4]), trained=True))
+    assert [event.number for event in of(Evaluation, happened)] == [0, 6, 12, 18]
+    assert happened[-1] == TrainingEnd(18, "epochs", {"score": 1}, best_update=0)
+    assert same(problem.net, begin)
+
+
+def test_of_a_trained_net_what_is_better_is_delivered() -> None:
+    problem, plain = Problem(Net()), Problem(Net())
+    list(plain.fit(TrainingConfig(epochs=2, seed=3)))
+    happened = list(problem.fit(TrainingConfig(epochs=2, seed=3), trained=True))
+    assert isinstance(happened[-1], TrainingEnd)
+    assert happened[-1].best_update == 12
+    assert same(problem.net, plain.net)  # the first evaluation changes nothing
 
 
 @pytest.mark.parametrize(("best", "at"), [("min", 2), ("max", 1)])
@@ -285,7 +303,7 @@ def test_after_an_evaluation_a_loss_that_is_not_finite_delivers_the_best_weights
     assert not before[-1].due  # from there the loss would not be finite again
     for event in good.fit(settings):
         if isinstance(event, Evaluation):
-            assert end == TrainingEnd(8, "failure", event.scores, end.failure)
+            assert end == TrainingEnd(8, "failure", event.scores, end.failure, best_update=6)
             break
     assert re.search(r"at update 9 \(epoch 2, batch 3\).*lower lr \(now 0.01\)", end.failure)
     assert same(problem.net, good.net)

@@ -142,7 +142,9 @@ def _train(
     batches = model.build_batches(dataset, recipe.data, settings.seed)
     check_training_memory(recipe, target.net, batches, str(model.device))
     validation = _validation(model, valid, target) if valid else None
-    events = fit(target.net, batches, target.loss, settings, validation, resume=snapshot)
+    events = fit(
+        target.net, batches, target.loss, settings, validation, resume=snapshot, trained=init is not None
+    )
     end = follow(events, folder.work, fingerprint, unit=model.unit, trackers=trackers)
     if end is None:
         record.finish()

@@ -84,7 +84,8 @@ class Progress:
     seconds: float = 0.0  # of training and evaluation
     metric_history: tuple[float, ...] = ()  # the metric that counts, of each evaluation; higher is better
     scores: dict[str, float] = field(default_factory=dict)  # of the best evaluation
-    evaluation_due: bool = False  # of these weights: it was interrupted
+    best_update: int = -1  # after which the best evaluation was; 0: before the first
+    evaluation_due: bool = False  # of these weights: they were given, or it was interrupted
 
 
 def stop_reason(config: TrainingConfig, progress: Progress) -> StopReason | None:

@@ -137,7 +137,8 @@ def _end(event: TrainingEnd) -> str:
     scores = _scores(event)
     done = {name: f"all {name} done" for name in ("epochs", "updates")}
     why = {**done, "minutes": "the time is up", "patience": "early stopping", "failure": "the run failed"}
-    return f"{why[event.reason]} after update {event.number:,}{'; best: ' if scores else ''}{scores}"
+    best = "; best: " if event.best_update else "; nothing is better than the model it began with: "
+    return f"{why[event.reason]} after update {event.number:,}{best if scores else ''}{scores}"
 
 
 def _scores(event: Evaluation | TrainingEnd) -> str:

@@ -48,8 +48,8 @@ def evaluate(training: TrainState, validation: Validation, world: World) -> Eval
     if best:
         training.best = {name: value.clone() for name, value in tensors_by_name(training.net).items()}
     history = (*progress.metric_history, merit)
-    kept = scores if best else progress.scores
-    training.progress = replace(progress, metric_history=history, scores=kept, evaluation_due=False)
+    progress = replace(progress, metric_history=history, evaluation_due=False)
+    training.progress = replace(progress, scores=scores, best_update=progress.update) if best else progress
     return Evaluation(progress.update, scores, validation.metric, best)
 
 

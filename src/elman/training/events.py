@@ -52,6 +52,7 @@ class TrainingEnd:
     reason: StopReason
     scores: dict[str, float]  # empty if nothing was evaluated
     failure: str = ""  # what ended a run that was not over; its weights are those of the best evaluation
+    best_update: int = -1  # after which these weights were evaluated; 0: the run began with them
 
 
 Event = Update | Evaluation | Checkpoint | TrainingEnd

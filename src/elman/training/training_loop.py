@@ -38,6 +38,7 @@ def fit(
     validation: Validation | None = None,
     *,
     resume: Snapshot | None = None,
+    trained: bool = False,
 ) -> Generator[Event, None, None]:
     """Train ``net`` to make ``loss(batch, progress)``, a mean, small; a `StatefulLoss` goes on from the state
     that the batch before left.
@@ -45,7 +46,8 @@ def fit(
     The gradient of an update is Σ wᵢ gᵢ / Σ wᵢ over its batches and processes, wᵢ their weights. At the end the
     net holds the weights of the best evaluation, or where there is none the averaged or last ones. So it does
     after a failure (a loss that is not finite, memory or a disk that is full), which `TrainingEnd` then tells;
-    before the first evaluation it is raised, and the net has the weights before it.
+    before the first evaluation it is raised, and the net has the weights before it. A net that is ``trained``
+    already is evaluated first: what it is at the end is never worse by the metric that counts.
 
     Each update's random numbers (dropout) follow from the seed and its number, whatever happened before: with
     the same seed and data the same bits on a CPU, resumed or not.
@@ -61,21 +63,23 @@ def fit(
     needs_validation = config.schedule == "plateau" or config.optimizer == "ntasgd" or config.patience
     if needs_validation and validation is None:
         raise ConfigError("the plateau schedule, ntasgd and patience need validation data")
-    return _events(net, batches, loss, config, validation, resume)
+    scaler = torch.amp.GradScaler("cuda", enabled=halves)
+    average = WeightAverage(net, config.ema_decay or 1.0) if keeps_average(config) else None
+    begin = Progress(evaluation_due=trained)
+    training = TrainState(net, make_optimizer(net, config), scaler, average, {}, begin)
+    return _events(training, batches, loss, config, validation, resume)
 
 
 def _events(
-    net: nn.Module,
+    training: TrainState,
     batches: Batches[B],
     loss: AnyLoss[B],
     config: TrainingConfig,
     validation: Validation | None,
     resume: Snapshot | None,
 ) -> Generator[Event, None, None]:
+    net, average = training.net, training.average
     with process_group(next(net.parameters()).device) as world:
-        scaler = torch.amp.GradScaler("cuda", enabled=config.precision == "float16")
-        average = WeightAverage(net, config.ema_decay or 1.0) if keeps_average(config) else None
-        training = TrainState(net, make_optimizer(net, config), scaler, average, {}, Progress())
         if (snapshot := world.first(resume)) is not None:
             restore_snapshot(training, snapshot, world)
         failure = ""
@@ -92,7 +96,8 @@ def _events(
         net.eval()
         reason = "failure" if failure else stop_reason(config, training.progress)
         assert reason
-        yield TrainingEnd(training.progress.update, reason, training.progress.scores, failure)
+        end = training.progress
+        yield TrainingEnd(end.update, reason, end.scores, failure, end.best_update)
 
 
 def _updates(
