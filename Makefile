@@ -10,7 +10,7 @@ ONE_THREAD := OMP_NUM_THREADS=1
 # What everything else stands on, tested in seconds.
 QUICK := tests/test_architecture.py tests/test_config.py tests/test_state.py tests/decoding tests/formula tests/metrics
 
-.PHONY: demo test quick test-gpu mutants versions check docs format clean
+.PHONY: demo test quick test-gpu mutants versions check course docs format clean
 
 demo: $(STAMP)
 	$(BIN)/elman demo
@@ -37,8 +37,12 @@ versions: $(STAMP)
 
 check: $(STAMP)
 	$(BIN)/ruff format --check src tests bench docs
-	$(BIN)/ruff check src tests bench docs
+	$(BIN)/ruff check src tests bench docs course
 	$(BIN)/mypy
+
+# Executes every notebook of the course and writes it anew.
+course: $(STAMP)
+	$(ONE_THREAD) $(BIN)/python course/write.py
 
 # The site in site/: the pages of docs/ and an API reference. Every link and anchor is checked.
 docs: $(STAMP)

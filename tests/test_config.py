@@ -235,6 +235,25 @@ def test_a_table_leaves_the_defaults_of_its_place_to_what_it_does_not_say():
     assert build_config(Outer, {"training": {"epochs": 3}}) == Outer(Inner(lr=0.006, epochs=3))
 
 
+@dataclass(frozen=True)
+class Settling:
+    layers: int = 2
+    kind: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.kind == "auto":
+            object.__setattr__(self, "kind", "deep" if self.layers > 1 else "flat")
+
+
+@dataclass(frozen=True)
+class WithSettling:
+    model: Settling = field(default_factory=Settling)
+
+
+def test_an_option_that_another_settles_is_settled_by_what_the_table_says():
+    assert build_config(WithSettling, {"model": {"layers": 1}}).model.kind == "flat"
+
+
 def test_a_number_is_a_text_too_as_columns_are_named_or_numbered():
     assert build_config(Column, apply_override({}, "column=3")) == Column("3")
 

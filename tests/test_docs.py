@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), ROOT / "course/README.md"]
 NEEDS = {
     "integrations.md": ("sklearn", "spacy")
 }  # packages that a page is about; spaCy is not among those of dev
@@ -74,7 +74,7 @@ def test_examples_have_the_types_they_say(tmp_path):
         lines: list[str] = []
         for block in examples(page):
             lines += [""] * (block.line - 1 - len(lines)) + block.code.splitlines()
-        files.append(tmp_path / f"{re.sub(r'[^a-z]', '_', page.stem.lower())}_page.py")
+        files.append(tmp_path / f"{re.sub(r'[^a-z]', '_', str(page.relative_to(ROOT)).lower())}_page.py")
         files[-1].write_text("\n".join(lines) + "\n")
     options = ["--strict", "--follow-imports=silent", "--allow-untyped-calls"]
     options += ["--allow-redefinition", "--local-partial-types"]

@@ -127,7 +127,9 @@ def test_training_and_answering_leave_modes_and_random_numbers_alone():
 def test_a_model_shows_what_it_is():
     model = train("classifier")
     assert repr(model).startswith("<Classifier task: classifier; labels: down, up; network: 1 × lstm, 8")
-    assert "<th>labels</th><td>down, up</td>" in model._repr_html_()
+    card = model._repr_html_()
+    assert "<th>labels</th><td>down, up</td>" in card
+    assert f"<th>valid</th><td>accuracy {model.record.metrics['valid']['accuracy']:.2f}" in card
 
 
 def test_every_task_of_the_table_is_at_the_front_door():

@@ -39,5 +39,5 @@ def test_what_is_no_picture_is_one_sentence(path, format, said):
 
 def test_without_matplotlib_no_work_begins(monkeypatch):
     monkeypatch.setattr(picture_files, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"pip install 'elman\[plot\]'"):
+    with pytest.raises(ConfigError, match=r'pip install "elman\[plot\]"'):
         plan_picture(Path("a.png"))

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -40,6 +41,11 @@ def test_the_version_stands_in_one_place():
 def test_the_site_builds_and_its_links_and_anchors_lead_somewhere(tmp_path):
     run("mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site"))
     assert 'id="elman.cells.lstm.LSTM"' in (tmp_path / "site/api/elman.cells/index.html").read_text()
+    lectures = (tmp_path / "site/lectures/index.html").read_text()
+    assert "<msub><mi>s</mi><mn>0</mn></msub>" in lectures
+    assert not re.search(r"\$\S[^<]*\$|<p><math", lectures)
+    for notebook in ROOT.glob("course/*.ipynb"):
+        assert (tmp_path / "site" / "course" / notebook.stem / "index.html").exists()
 
 
 def test_every_page_is_in_the_navigation_of_the_site():
@@ -62,6 +68,14 @@ def navigation_pages() -> list[str]:
         entries += entry.values() if isinstance(entry, dict) else entry if isinstance(entry, list) else []
         pages += [entry] if isinstance(entry, str) else []
     return pages
+
+
+def test_every_extra_that_a_message_names_exists_and_is_quoted_as_every_shell_takes_it():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for path in (ROOT / "src").rglob("*.py"):
+        for before, extra, after in re.findall(r"pip install (.?)elman\[([^\]]+)\](.?)", path.read_text()):
+            assert (before, after) == ('"', '"'), path
+            assert extra in extras or extra == "{extra}", path
 
 
 def test_gpu_tests_need_no_tool_that_a_gpu_machine_may_lack():

@@ -17,11 +17,13 @@ SOURCE = Path(elman.__file__).parent
 ROOMS = (
     "elman",
     "elman.cells",
+    "elman.course",
     "elman.decoding",
     "elman.formula",
     "elman.generation",
     "elman.inspect",
     "elman.layers",
+    "elman.live_page",
     "elman.metrics",
     "elman.objectives",
     "elman.ray",

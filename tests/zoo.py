@@ -89,6 +89,13 @@ def wordy(x, U, s, p):
     return State(h=log_sigmoid(c) * tanh(maximum(b, 0.1)) + softmax(s.h))
 
 
+@formula(gates="z n")
+def mixed(x, U, s):
+    """A mixture, one of whose parts is the share of the other."""
+    z = sigmoid(x.z + U.z(s.h))
+    return State(h=(1 - z) * (1 - z) + z * tanh(x.n + U.n(s.h)))
+
+
 FORMULAS = {
     **CELLS,
     "elman without bias": lambda d, h: Elman(d, h, bias=False),
@@ -100,6 +107,7 @@ FORMULAS = {
     "scaled": lambda d, h: FormulaCell(scaled, d, h),
     "wordy": lambda d, h: FormulaCell(wordy, d, h),
     "apart": lambda d, h: FormulaCell(apart, d, h),
+    "mixed": lambda d, h: FormulaCell(mixed, d, h),
     "lstm of two heads": lambda d, h: LSTM(d, h, heads=2),
     "gru of two heads": lambda d, h: GRU(d, h, heads=2),
     "slstm of four heads": lambda d, h: SLSTM(d, h, heads=4),

@@ -21,6 +21,7 @@ from elman.errors import ConfigError, ModelError, quote
 from elman.folders.folder_contents import find_run
 from elman.folders.folder_swap import read_settled
 from elman.folders.output_folder import claim_for_saving, parse_folder
+from elman.model_cell import with_model_cell, write_cell
 from elman.model_digests import DIGESTS, check_config, check_files, with_digests
 from elman.model_files import CARD, CONFIG, METRICS, RUN, WEIGHTS
 from elman.model_weights import check_numbers, check_weights, read_weights
@@ -52,6 +53,7 @@ def write_model(task: Task, record: ModelRecord, folder: Path) -> None:
     tensors = {name: t.detach().cpu().contiguous() for name, t in task.net.state_dict().items()}
     check_numbers(tensors, folder / WEIGHTS)
     task.save_vocab(folder)
+    write_cell(task.config.cell, folder)
     write_atomically(folder / WEIGHTS, save_tensors(tensors))
     write_atomically(folder / METRICS, (json.dumps(record.metrics, indent=2) + "\n").encode())
     write_atomically(folder / CARD, record.card.encode())
@@ -78,34 +80,43 @@ def brief_card(task: Task, note: str) -> str:
 
 
 @overload
-def load(folder: StrPath, task: None = None, *, device: str = "cpu", options: Any = None) -> Task: ...
+def load(
+    folder: StrPath, task: None = None, *, device: str = "cpu", options: Any = None, cell: Any = None
+) -> Task: ...
 
 
 @overload
-def load(folder: StrPath, task: type[T], *, device: str = "cpu", options: Any = None) -> T: ...
+def load(
+    folder: StrPath, task: type[T], *, device: str = "cpu", options: Any = None, cell: Any = None
+) -> T: ...
 
 
 @check_arguments
-def load(folder: StrPath, task: type[T] | None = None, *, device: str = "cpu", options: Any = None) -> Task | T:
+def load(
+    folder: StrPath, task: type[T] | None = None, *, device: str = "cpu", options: Any = None, cell: Any = None
+) -> Task | T:
     """The model in a folder, which must be one of ``task`` where that is given; nothing in it is executed.
 
-    ``options`` stand for the stored ones of the model.
+    ``options`` stand for the stored ones of the model. ``cell`` is for a model whose cell is code, which a
+    folder does not hold: the class, or ``"FILE.py:NAME"``.
     """
     path = parse_folder(folder)
     find_device(device)  # before anything is read
-    return read_settled(path, lambda: _load(path, task, device, options))
+    return read_settled(path, lambda: _load(path, task, device, (options, cell)))
 
 
-def _load(folder: Path, task: type[T] | None, device: str, options: Any) -> Task | T:
+def _load(folder: Path, task: type[T] | None, device: str, given: tuple[Any, Any]) -> Task | T:
     config = _read_config(folder)
     spec = TASKS[config["task"]]
     if task is not None and task.spec != spec:
         raise ModelError(f"{folder} holds {spec.title}, not {task.spec.title}")
     check_files(config, folder)
+    options, cell = given
+    network = with_model_cell(config["model"], folder, cell)
     weights = read_weights(folder / WEIGHTS)
     try:
         kind = spec.load()
-        options = options or build_config(type(kind.defaults.model), config["model"])
+        options = options or build_config(type(kind.defaults.model), network)
         with limit_to_weights(weights):
             model = kind.from_folder(options, folder, weights)
         check_weights(weights, model.net, folder / WEIGHTS)

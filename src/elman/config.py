@@ -204,7 +204,7 @@ def _dataclass(cls: Any, value: Any, where: str) -> Any:
     for key, item in value.items():
         kind, default = hints[key], known[key].default_factory
         if is_dataclass(kind) and default is not MISSING and isinstance(item, Mapping):
-            item = {**to_plain(default()), **item}  # what a table leaves out is as it is without the table
+            item = _fill_table(kind, default(), item)
         values[key] = _value(kind, item, _join(where, key))
     try:
         return cls(**values)
@@ -212,6 +212,15 @@ def _dataclass(cls: Any, value: Any, where: str) -> Any:
         said = str(error)
         about_a_key = said.split(" ")[0] in known
         raise ConfigError(_join(where, said) if about_a_key or not where else f"{where}: {said}") from None
+
+
+def _fill_table(kind: Any, default: Any, item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A table with what it leaves out as it is without the table.
+
+    Where that is all the class's own defaults, the class fills it in: one option may settle by another.
+    """
+    own = all(f.default is not MISSING or f.default_factory is not MISSING for f in fields(kind) if f.init)
+    return item if own and default == kind() else {**to_plain(default), **item}
 
 
 def _suggestion(key: str, hints: Mapping[str, Any], known: Iterable[str]) -> str:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from elman.errors import ModelError
-from elman.model_files import CONFIG, METRICS, RUN, TASK_FILES, WEIGHTS
+from elman.model_files import CELL, CONFIG, METRICS, RUN, TASK_FILES, WEIGHTS
 
 DIGESTS = "sha256"  # the key of config.json
 
-_NEEDED = (WEIGHTS, *TASK_FILES)
+_NEEDED = (WEIGHTS, CELL, *TASK_FILES)
 _RECORDS = (METRICS, RUN)  # a folder may be passed on without them
 _REMEDY = f"copy the model folder again or, where the change is wanted, remove {DIGESTS!r} from {CONFIG}"
 

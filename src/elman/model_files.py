@@ -9,6 +9,7 @@ CONFIG = "config.json"  # all settings; it comes last into a folder
 WEIGHTS = "model.safetensors"
 METRICS = "metrics.json"
 CARD = "README.md"
+CELL = "cell.json"  # the formula of the model's cell, where it is not one of Elman's
 RUN = "run.json"  # versions, data, machine, command and duration of the training
 
 SEEDS = "seeds.json"  # of several runs, in the folder around theirs
@@ -25,8 +26,8 @@ VOCABULARIES = tuple(f"{side}{n}" for side in ("", "source-", "target-") for n i
 DECISION = "decision.json"  # temperature and thresholds, chosen on validation data
 TASK_FILES = ("labels.json", DECISION, *VOCABULARIES, "spelling.json", "further.json", "inputs.json")
 """What a task may store beside its weights: of these a folder has some."""
-MODEL_FILES = (CONFIG, WEIGHTS, METRICS, CARD, RUN, *TASK_FILES)
-BEGUN_FILES = (RUN, *TASK_FILES, *RUN_FILES)  # of a run that has no model yet
+MODEL_FILES = (CONFIG, WEIGHTS, METRICS, CARD, RUN, CELL, *TASK_FILES)
+BEGUN_FILES = (RUN, CELL, *TASK_FILES, *RUN_FILES)  # of a run that has no model yet
 
 
 def remove_files(folder: Path, names: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from elman.errors import ConfigError
 
 PICTURE_FORMATS = ("png", "svg", "pdf")
-NO_MATPLOTLIB = "pictures need matplotlib: pip install 'elman[plot]', or ask for no picture"
+NO_MATPLOTLIB = 'pictures need matplotlib: pip install "elman[plot]", or ask for no picture'
 
 
 @dataclass(frozen=True)

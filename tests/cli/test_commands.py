@@ -86,7 +86,8 @@ def test_json_is_one_object_on_stdout_and_nothing_else(tmp_path):
     result = json.loads(done.stdout)
     assert result["seed"] == 3
     (row,) = result["cells"]
-    assert set(row) == {"cell", "parameters", "memory", "little_data", "seconds", "norms"}
+    known = {"cell", "seed", "width", "parameters", "memory", "memory_by_length", "little_data", "seconds"}
+    assert set(row) == known | {"norms"}
     assert (row["cell"], row["parameters"]) == ("elman", 32 * (16 + 32 + 1))
     assert list(tmp_path.iterdir()) == []
 

@@ -81,6 +81,20 @@ def test_a_trace_tells_the_search_on_stderr(elman, model):
     assert any("over: " in line for line in lines)
 
 
+def test_the_search_is_written_as_a_tree(elman, model, tmp_path):
+    arguments = ["generate", model[0], "--beam", "2", "--prompt", "Once upo", "--max-tokens", "4"]
+    plain, done = elman(*arguments), elman(*arguments, "--beam-tree", str(tmp_path / "tree.txt"))
+    assert (done.out, done.err) == (plain.out, f"beam tree: {tmp_path / 'tree.txt'}\n")
+    first, *lines = (tmp_path / "tree.txt").read_text().splitlines()
+    assert first == "Once upo"
+    assert sum(line.endswith("  best") for line in lines) == 1
+    pytest.importorskip("matplotlib")
+    assert elman(*arguments, "--beam-tree", str(tmp_path / "tree.png")).code == 0
+    assert (tmp_path / "tree.png").read_bytes()[1:4] == b"PNG"
+    refused = elman(*arguments, "--beam-tree", "tree")
+    assert (refused.code, refused.err) == (1, "elman: tree: a tree ends in .png, .svg, .pdf or .txt\n")
+
+
 def test_one_text_comes_piece_by_piece_on_a_terminal(elman, model, monkeypatch):
     arguments = ["generate", model[0], "--prompt", "Once upo", "--seed", "1"]
     at_once = elman(*arguments)
@@ -151,7 +165,7 @@ def test_a_passage_comes_piece_by_piece_on_a_terminal(elman, letters, monkeypatc
         ),
         ("--greedy --beam 3", "--greedy, --sample and --beam exclude each other: choose one"),
         ("--greedy --top-k 3", "--top-k is for sampling, not for --greedy or --beam"),
-        ("--trace", "--beam-factor, --keep-width, --length-penalty and --trace are for --beam K"),
+        ("--trace", "--beam-factor, --keep-width, --length-penalty, --trace and --beam-tree are for --beam K"),
         ("--beam 2 -n 3", "n_best is 3; it must be from 1 to the width, 2"),
         ("--min-tokens 50 --max-tokens 20", "min_tokens is 50; it must be at most 20, max_tokens"),
         ("--stop= --greedy", "stop has an empty string in it, which every text contains"),

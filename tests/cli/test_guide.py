@@ -13,7 +13,10 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 # What a page takes as given.
-BEFORE = {"exposure.md": "elman train seq2seq --train train.en train.de --out models/en-de"}
+BEFORE = {
+    "exposure.md": "elman train seq2seq --train train.en train.de --out models/en-de",
+    "shakespeare.md": "elman train lm --train book.txt --tokens chars --out models/shakespeare",
+}
 
 
 @pytest.fixture(scope="module")

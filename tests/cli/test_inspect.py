@@ -92,6 +92,19 @@ def test_json_is_one_object_with_the_numbers_and_nothing_else(elman, stored):
     assert "text" not in json.loads(elman("inspect", folder, "--json").out)
 
 
+def test_how_far_back_units_remember_is_told_of_every_layer(elman, stored):
+    folder, model, text = stored
+    told = json.loads(elman("inspect", folder, "--text", text, "--horizon", "--json").out)
+    assert [one["layer"] for one in told["memory"]] == [g.name for g in explain(model, text).gates]
+    for one in told["memory"]:
+        assert len(one["units"]) == len(one["horizons"])
+        assert one["mean_gradient"][0] > 0
+    done = elman("inspect", folder, "--text", text, "--horizon")
+    assert "memory: tokens back to which a unit's gradient" in done.out
+    refused = elman("inspect", folder, "--horizon")
+    assert refused == (1, "", "elman: --horizon measures memory on a text, but --text is missing\n")
+
+
 def test_pictures_are_drawn_where_they_are_asked_for(elman, stored, tmp_path):
     folder, model, text = stored
     done = elman("inspect", folder, "--text", text, "--out", tmp_path / "a" / "b", "--json")
@@ -163,7 +176,7 @@ def test_a_missing_folder_is_one_line(elman, tmp_path):
 
 def test_without_matplotlib_nothing_is_said_but_what_to_install(elman, stored, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    line = "elman: pictures need matplotlib: pip install 'elman[plot]', or ask for no picture\n"
+    line = 'elman: pictures need matplotlib: pip install "elman[plot]", or ask for no picture\n'
     assert elman("inspect", stored[0], "--out", tmp_path, "--json") == (1, "", line)
 
 

@@ -352,6 +352,18 @@ def test_help_has_examples(elman, arguments, example):
     assert f"  {example}" in done.out
 
 
+def test_the_search_for_each_answer_is_written_as_a_tree(elman, made):
+    arguments, lines = ["translate", "m", "--beam", "2"], "red dog\n\nbig dog\n"
+    done, plain = (elman(*arguments, *more, stdin=lines) for more in (["--beam-tree", "t.txt"], []))
+    assert (done.code, done.out) == (0, plain.out)
+    assert done.err == "beam tree: t.txt\nbeam tree: t-3.txt\n"
+    lines = (made / "t.txt").read_text().splitlines()
+    assert lines[0] == "<s>"
+    assert sum(line.endswith("  best") and "</s>" in line for line in lines) == 1
+    best = next(i for i, line in enumerate(lines) if line.endswith("  best"))
+    assert [line.split()[-2] for line in lines[1:best]][:2] == ["rot", "Hund"]
+
+
 def test_inspect_shows_what_every_token_of_the_answer_rests_on(elman, made):
     pytest.importorskip("matplotlib")
     done = elman("inspect", "m", "--text", "red dog", "--json", "--out", "pictures")
@@ -360,7 +372,7 @@ def test_inspect_shows_what_every_token_of_the_answer_rests_on(elman, made):
     assert told["alignment"]["target"] == ["rot", "Hund", "</s>"]
     assert [s["answer"] for s in told["saliency"]] == ["rot", "Hund", "</s>"]
     drawn = {path.stem for path in (made / "pictures").iterdir()}
-    assert drawn >= {"attention", "saliency", "surprisal", "gates-1-forward", "gates-1-backward"}
+    assert drawn >= {"attention", "saliency", "surprisal", "gates-encoder-1-forward", "gates-decoder-1-forward"}
     lines = elman("inspect", "m", "--text", "red dog").out.splitlines()
     at = lines.index("attention: where the model looked most for each token")
     assert lines[at + 1].split()[:3] == ["rot", "←", "red"]

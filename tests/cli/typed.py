@@ -22,9 +22,9 @@ def commands() -> Iterator[tuple[str, click.Command]]:
         yield name, command
         if isinstance(command, click.Group):
             yield from ((f"{name} {task}", inner) for task, inner in command.commands.items())
-            inner = command.get_command(click.Context(command), RECIPE)
-            assert inner
-            yield f"{name} {RECIPE}", inner
+    recipe = verbs.commands["train"].get_command(click.Context(verbs), RECIPE)
+    assert recipe
+    yield f"train {RECIPE}", recipe
 
 
 def parse(line: str) -> None:

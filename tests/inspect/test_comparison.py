@@ -7,12 +7,12 @@ import sys
 import numpy as np
 import pytest
 
-from elman.cells import LSTM, count_parameters
+from elman.cells import GRU, LSTM, Elman, count_parameters
 from elman.errors import ConfigError
-from elman.inspect.comparison import Comparison
+from elman.inspect.compared_cells import resolve_cells
+from elman.inspect.comparison import WIDTH, Comparison
 from elman.inspect.comparison_tasks import (
     EMBEDDING,
-    HIDDEN,
     LETTERS,
     NOISE,
     SYMBOLS,
@@ -21,6 +21,11 @@ from elman.inspect.comparison_tasks import (
     memory_examples,
     spelling_examples,
 )
+
+
+class MGU(GRU):
+    """A cell with a name of its own."""
+
 
 TINY = Comparison(steps=4, memory_updates=100, words=200, little_updates=40)
 
@@ -63,7 +68,7 @@ def test_results_are_sane(results):
         assert result.seconds > 0
         assert result.norms.shape == (VARIABLES + 4 + 1 + 1,)
         assert np.isfinite(result.norms).all()
-    assert results["lstm"].parameters == count_parameters(LSTM(EMBEDDING, HIDDEN))
+    assert results["lstm"].parameters == count_parameters(LSTM(EMBEDDING, WIDTH))
 
 
 def test_the_seed_decides(results):
@@ -74,6 +79,28 @@ def test_the_seed_decides(results):
     quick = dataclasses.replace(TINY, memory_updates=2, little_updates=2)
     one, other = (next(dataclasses.replace(quick, seed=s).run(["elman"])) for s in (0, 1))
     assert (one.norms != other.norms).any()
+
+
+def test_each_length_is_tested_and_the_longest_is_trained_on():
+    tiny = dataclasses.replace(TINY, steps=9, lengths=(4, 2), memory_updates=3, little_updates=1)
+    (result,) = tiny.run(["elman"])
+    assert [*result.memory_by_length] == [2, 4]
+    assert result.memory == result.memory_by_length[4]
+    assert result.norms.shape == (VARIABLES + 4 + 1 + 1,)
+
+
+def test_cells_are_equal_in_width_or_in_parameters():
+    tiny = dataclasses.replace(TINY, memory_updates=1, little_updates=1)
+    assert [r.width for r in dataclasses.replace(tiny, width=7).run(["elman", "lstm"])] == [7, 7]
+    sizes = [r.parameters for r in dataclasses.replace(tiny, parameters=2000).run(["elman", "lstm"])]
+    assert all(abs(size - 2000) < 150 for size in sizes)
+
+
+def test_a_cell_may_be_a_formula_and_two_of_one_name_are_refused():
+    assert [*resolve_cells(["lstm", "lstm", MGU])] == ["lstm", "MGU"]
+    other = type("MGU", (Elman,), {})
+    with pytest.raises(ConfigError, match="two different cells are called 'MGU': give one of them another"):
+        resolve_cells([MGU, other])
 
 
 def test_an_unknown_cell_is_said_before_any_work():

@@ -10,7 +10,7 @@ from elman.inspect import exposure_curves, plots, reliability_diagram
 from elman.inspect.alignment import plot_alignment
 from elman.inspect.exposure_curves import Exposure, PositionCurves, plot_exposure_curves
 from elman.inspect.history import TrainingHistory
-from elman.inspect.plots import plot_gradients, plot_history
+from elman.inspect.plots import describe_subject, plot_gradients, plot_history
 from elman.inspect.reliability_diagram import plot_reliability
 from elman.inspect.text_plots import plot_bars
 from elman.tasks.results import Confidences
@@ -99,3 +99,12 @@ def test_whoever_is_as_sure_as_right_is_on_the_diagonal(monkeypatch):
     (diagonal,) = shares.lines
     np.testing.assert_array_equal(*diagonal.get_data())
     assert shares.get_xlim() == shares.get_ylim() == (0, 1)
+
+
+def test_a_heading_names_the_model_and_the_beginning_of_the_text(tmp_path):
+    assert describe_subject("model", "a  text\tof words") == "model · “a text of words”"
+    assert describe_subject("model", "x" * 100) == f"model · “{'x' * 69}…”"
+    assert describe_subject("model") == "model"
+    path = tmp_path / "a.svg"
+    plot_bars(["ein"], [1.0], path, title="Title", label="y", about=describe_subject("models", "$1 or $2"))
+    assert "models · “$1 or $2”" in path.read_text("utf-8")

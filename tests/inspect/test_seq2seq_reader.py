@@ -8,7 +8,7 @@ from elman.errors import ConfigError
 from elman.inspect.text_explanation import explain
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.seq2seq.explain import align
-from elman.tasks.seq2seq.loss import nll
+from elman.tasks.seq2seq.loss import nll, tokens_before
 from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqConfig, Seq2SeqExample, TokenizerPairConfig
 from elman.text.vocab import EOS
 from tests.cli.pairs_folder import pairs
@@ -99,9 +99,34 @@ def test_the_attention_that_is_shown_is_where_the_decoder_looks():
 def test_only_a_recurrent_encoder_has_gates():
     gates = explain(fresh(), TEXT).gates
     names = [g.name for g in gates]
-    assert names == ["layer 1 forward", "layer 1 backward", "layer 2 forward", "layer 2 backward"]
-    assert all(len(values) == 3 for g in gates for values in g.values.values())
-    assert explain(fresh(decoder="plain", encoder="transformer", hidden=8), TEXT).gates == []
+    assert names[:4] == [f"encoder layer {n} {way}" for n in (1, 2) for way in ("forward", "backward")]
+    assert all(len(values) == 3 for g in gates[:4] for values in g.values.values())
+    others = explain(fresh(decoder="plain", encoder="transformer", hidden=8), TEXT).gates
+    assert {g.part for g in others} == {"decoder"}
+
+
+DECODERS = [{"decoder": d} for d in ("plain", "context", "bahdanau", "luong", "gnmt", "input-feeding")]
+
+
+@pytest.mark.parametrize("options", [*DECODERS, {"cell": "gru", "zoneout": 0.1}], ids=str)
+def test_the_last_state_that_the_gates_of_a_decoder_show_is_the_one_it_ends_in(options):
+    model = fresh(layers=2, **options)
+    row, both = batch(model)
+    gates = [g for g in explain(model, TEXT).gates if g.part == "decoder"]
+    net = model.net
+    with torch.no_grad():
+        context, state = net.decoder.begin(net.encode(both.source, both.mask))
+        xs = net.target(tokens_before(net, both.target))
+        state = net.decoder.unroll(context, state, xs).state
+    assert [(g.name, len(g.tokens)) for g in gates] == [
+        (f"decoder layer {k} forward", len(row.target)) for k in (1, 2)
+    ]
+    assert gates[0].tokens[0] == "<s>"
+    for g, last in zip(gates, state.cells, strict=True):
+        for name in g.states:
+            found = g.values[name]
+            assert len(found) == len(g.tokens)
+            assert found[-1] == pytest.approx(getattr(last, name)[0].numpy(), abs=1e-9)
 
 
 def test_pieces_of_words_are_shown_as_they_are_spelled():

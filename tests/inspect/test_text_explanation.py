@@ -1,5 +1,7 @@
 """What is seen of each task while it reads a text."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -70,3 +72,16 @@ def test_of_a_tagger_every_word_and_column_is_explained_or_one_word():
 def test_what_cannot_be_looked_at_is_one_sentence(make, text, word, error, message):
     with pytest.raises(error, match=message):
         explain(make(), text, word=word)
+
+
+def test_a_notebook_shows_a_picture_of_the_gates_of_each_layer_and_direction(monkeypatch):
+    pytest.importorskip("matplotlib")
+    seen = explain(classifier(), TEXT)
+    names = re.findall(r'<img alt="gates of (.*?)" src="data:image/png;base64,', seen._repr_html_())
+    assert names == [layer.name for layer in seen.gates]
+    monkeypatch.setattr("elman.inspect.text_explanation.find_spec", lambda name: None)
+    assert seen._repr_html_() is None
+
+
+def test_an_explanation_says_in_one_line_what_it_holds():
+    assert repr(explain(lm(), "a b")).count("\n") == 0

@@ -45,7 +45,7 @@ def test_tokens_that_mean_something_to_a_typesetter_are_drawn_as_they_are(tmp_pa
 
 def test_values_wider_than_the_output_show_their_own_units(monkeypatch, tmp_path):
     figures = []
-    monkeypatch.setattr(text_plots, "save_figure", lambda fig, path: figures.append(fig))
+    monkeypatch.setattr(text_plots, "save_figure", lambda fig, path, dpi: figures.append(fig))
     seen = layer(9, 50, 70)
     seen.values["h"][:, :18] = seen.values["c"][:, 20:58] = 0.5  # these never change
     plot_gates(STRANGE, seen, tmp_path / "p.png")
@@ -82,7 +82,7 @@ def test_blanks_and_ends_of_lines_can_be_seen():
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ModelError, match=r"pip install 'elman\[plot\]'"):
+    with pytest.raises(ModelError, match=r'pip install "elman\[plot\]"'):
         plot_bars(["a"], [1.0], tmp_path / "p.png", title="t", label="y")
 
 
@@ -97,7 +97,7 @@ def test_panels_stand_side_by_side_with_at_most_one_place_empty(panels):
 @pytest.mark.parametrize(("least", "colours"), [(0.0, "viridis"), (-0.5, "RdBu_r")])
 def test_values_below_zero_are_shown_around_zero(least, colours, monkeypatch, tmp_path):
     figures = []
-    monkeypatch.setattr(text_plots, "save_figure", lambda fig, path: figures.append(fig))
+    monkeypatch.setattr(text_plots, "save_figure", lambda fig, path, dpi: figures.append(fig))
     values = {"h": np.linspace(least, 1, 6).reshape(3, 2)}
     plot_gates(["a", "b", "c"], LayerGates(1, "forward", values, ("h",), "h"), tmp_path / "a.png")
     assert figures[0].axes[0].images[0].get_cmap().name == colours

@@ -18,9 +18,10 @@ from toy import Net, Problem, same
 from elman.errors import ModelError
 from elman.interruption import defer_signals
 from elman.model_files import CHECKPOINT, METRICS_LOG
-from elman.training.display import BarDisplay, LineDisplay, Pace, make_display
+from elman.training.display import BarDisplay, LineDisplay, make_display
 from elman.training.events import Checkpoint, Evaluation, Event, TrainingEnd, Update
 from elman.training.metrics_log import MetricsLog
+from elman.training.pace import Pace
 from elman.training.run import find_resume_point, follow
 from elman.training.training_config import TrainingConfig
 

@@ -10,7 +10,7 @@ import torch
 from torch.nn.functional import linear
 
 from elman.cells.cell import Cell
-from elman.formula import Formula, State, equations
+from elman.formula import Formula, State, equations, typeset
 from elman.shapes import Tensor
 
 
@@ -83,6 +83,9 @@ class Formulaic(Cell[State]):
         """The formula, typeset in Unicode."""
         blocks = [f"U = diag(U^1, …, U^{self.heads})"] if self.heads > 1 else []
         return [*equations(self.formula, bias=self.affine()[1] is not None), *blocks]
+
+    def _repr_latex_(self) -> str:
+        return typeset(self.formula, bias=self.affine()[1] is not None)
 
 
 class WrappedCell(Formulaic):

@@ -27,13 +27,14 @@ def _probability(p: float) -> float:
     return p
 
 
-def _formulaic(cell: Cell[Any]) -> Formulaic:
+def require_formula(cell: Cell[Any]) -> Formulaic:
+    """The cell, which must have a formula that noise can enter."""
     if not isinstance(cell, Formulaic):
         raise ModelError(f"{type(cell).__name__} has no formula of its own; put the noise around its parts")
     return cell
 
 
-class _OutputWrapper(Cell[S]):
+class OutputWrapper(Cell[S]):
     """A cell that steps as the one it holds; what it writes is for a subclass to say."""
 
     def __init__(self, cell: Cell[S]) -> None:
@@ -51,7 +52,7 @@ class _OutputWrapper(Cell[S]):
         return self.cell.step(state, x)
 
 
-class Dropout(_OutputWrapper[S]):
+class Dropout(OutputWrapper[S]):
     """Drops features of the output, the same ones at every step (Gal & Ghahramani 2016)."""
 
     def __init__(self, cell: Cell[S], p: float) -> None:
@@ -70,7 +71,7 @@ class Dropout(_OutputWrapper[S]):
         return _Masked(cell, dropout(like.new_ones(like.shape[0], self.output_size), self.p))
 
 
-class _Masked(_OutputWrapper[S]):
+class _Masked(OutputWrapper[S]):
     """A cell whose outputs are multiplied with a given mask (B, H)."""
 
     def __init__(self, cell: Cell[S], mask: Tensor) -> None:
@@ -93,7 +94,7 @@ class WeightDrop(WrappedCell):
     Merity et al. 2018)."""
 
     def __init__(self, cell: Formulaic, p: float) -> None:
-        super().__init__(cell, _formulaic(cell).formula)
+        super().__init__(cell, require_formula(cell).formula)
         self.p = _probability(p)
 
     def matrices(self) -> Sequence[Tensor]:
@@ -102,7 +103,7 @@ class WeightDrop(WrappedCell):
         return self.cell.matrices()
 
     def sample_masks(self, like: Tensor) -> Formulaic:
-        cell = _formulaic(self.cell.sample_masks(like))
+        cell = require_formula(self.cell.sample_masks(like))
         if not self.training or not self.p:
             return cell
         return GivenWeights(cell, [dropout(U, self.p) for U in cell.matrices()])
@@ -116,7 +117,7 @@ class Zoneout(WrappedCell):
     """
 
     def __init__(self, cell: Formulaic, p: float | Mapping[str, float]) -> None:
-        states = _formulaic(cell).formula.states
+        states = require_formula(cell).formula.states
         self_p = dict.fromkeys(states, p) if isinstance(p, float | int) else dict(p)
         if set(self_p) != set(states):
             raise ModelError(f"zoneout needs a probability for each of {', '.join(states)}")
@@ -135,7 +136,7 @@ class Zoneout(WrappedCell):
         return [torch.bernoulli(share) if self.training else share for share in shares]
 
     def sample_masks(self, like: Tensor) -> Zoneout:
-        cell = _formulaic(self.cell.sample_masks(like))
+        cell = require_formula(self.cell.sample_masks(like))
         return self if cell is self.cell else Zoneout(cell, self.p).train(self.training)
 
 
@@ -160,6 +161,6 @@ def zoneout_formula(inner: Formula) -> Formula:
     return replace(inner, function=function, masks=inner.states)
 
 
-def with_zoneout(cell: Callable[[int, int], Formulaic], p: float) -> Callable[[int, int], Formulaic]:
+def with_zoneout(cell: Callable[[int, int], Cell[Any]], p: float) -> Callable[[int, int], Cell[Any]]:
     """``cell(input_size, hidden_size)`` with zoneout of every state; as it is where ``p`` is 0."""
-    return cell if not p else lambda size, hidden: Zoneout(cell(size, hidden), p)
+    return cell if not p else lambda size, hidden: Zoneout(require_formula(cell(size, hidden)), p)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +13,7 @@ from elman.cli.model_args import chunks
 from elman.cli.output_file import TABLES, AnswerOptions, open_output
 from elman.cli.table_output import TableOptions, answer_table
 from elman.cli.terminal import say
+from elman.cli.tree_output import write_tree
 from elman.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ CHUNK = 512  # lines that are answered together
 
 
 def print_answers(
-    model: Task, file: str, decoding: DecodingOptions, output: AnswerOptions, **options: Any
+    model: Task, file: str, decoding: DecodingOptions, output: AnswerOptions, *, name: str, **options: Any
 ) -> None:
     """Write an answer to each line of a file or row of a table; options are those of ``predict_options``."""
     asked = predict_options(file, decoding, **options)
@@ -33,10 +34,12 @@ def print_answers(
     if table is None and output.text:
         raise ConfigError("--text names a column, but lines have none: say by --format which table FILE is")
     if table is None:
-        print_lines(model, file, asked, decoding, output.out)
+        print_lines(model, file, asked, decoding, output.out, name=name)
         return
-    if asked.align:
-        raise ConfigError("--attention and --show-attention are for lines of text, not for a table")
+    if asked.align or asked.trees:
+        raise ConfigError(
+            "--attention, --show-attention and --beam-tree are for lines of text, not for a table"
+        )
     answer_table(model, file, asked, TableOptions(table, output.out, output.text))
 
 
@@ -58,15 +61,14 @@ def find_table(model: Task, file: str, format: str | None, output: AnswerOptions
 
 
 def print_lines(
-    model: Task, file: str, asked: PredictOptions, decoding: DecodingOptions, out: Path | None
+    model: Task, file: str, asked: PredictOptions, decoding: DecodingOptions, out: Path | None, *, name: str
 ) -> None:
-    """Write an answer to each line of a file."""
+    """Write an answer to each line of a file; ``name`` is the model's in the headings of pictures."""
     some = asked.chunks
     asked = asked._replace(chunks=lambda lines: some(note_header(model, file, lines)))
     with open_output(out, file) as stream:
         for number, answer in enumerate(model.predict_file(file, asked), 1):
-            if answer.alignment and "attention" in decoding.given:
-                _draw(answer.alignment, decoding.given["attention"], number)
+            _draw(answer, decoding.given, number, name)
             shown = answer.alignment if "show_attention" in decoding.given else None
             stream.write(_format(answer, shown, as_json=asked.as_json))
             if out is None:  # who waits at a pipe gets it now
@@ -85,6 +87,7 @@ def predict_options(
         n_best=decoding.given.get("n_best", 1),
         decoding=decoding.overrides,
         others=decoding.others(device),
+        trees="beam_tree" in decoding.given,
         align=bool({"attention", "show_attention"} & decoding.given.keys()),
         **options,
     )
@@ -121,13 +124,21 @@ def _format(answer: Answer, shown: Alignment | None, *, as_json: bool) -> bytes:
     return f"{line}\n{drawn}".encode()
 
 
-def _draw(alignment: Alignment, path: Path, number: int) -> None:
+def _draw(answer: Answer, given: Mapping[str, Any], number: int, model: str) -> None:
+    """The pictures of one answer that were asked for."""
     from elman.inspect.alignment import plot_alignment
+    from elman.inspect.plots import describe_subject
 
+    about = describe_subject(model, answer.record.get("text", ""))
+    if answer.tree:
+        write_tree(answer.tree, given["beam_tree"], about=about, number=number)
+    if not (alignment := answer.alignment) or "attention" not in given:
+        return
+    path = given["attention"]
     if number > 1:
         path = path.with_stem(f"{path.stem}-{number}")
     try:
-        plot_alignment(alignment.weights.numpy(), alignment.source, alignment.target, path)
+        plot_alignment(alignment.weights.numpy(), alignment.source, alignment.target, path, about=about)
     except OSError as error:
         raise ConfigError(f"--attention: {path} cannot be written ({error.strerror})") from None
     say(f"attention of line {number}: {path}")

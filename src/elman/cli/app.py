@@ -15,11 +15,15 @@ from elman.cli.average import average
 from elman.cli.bench import bench
 from elman.cli.compare import compare
 from elman.cli.complete import complete
+from elman.cli.data import data
 from elman.cli.demo import demo
 from elman.cli.evaluate import evaluate
+from elman.cli.explain_page import explain_model
 from elman.cli.generate import generate
 from elman.cli.inspect import inspect
+from elman.cli.new_cell import new
 from elman.cli.predict import predict
+from elman.cli.recipes import recipes
 from elman.cli.score import score
 from elman.cli.standard_streams import release_stdout
 from elman.cli.terminal import say
@@ -71,8 +75,9 @@ def elman(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-VERBS = (demo, train, evaluate, predict, translate, generate, complete, score, inspect, average, compare, bench)
-for verb in VERBS:
+USE = (demo, train, evaluate, predict, translate, generate, complete, score)
+LOOK = (inspect, explain_model, average, compare, new, recipes, data, bench)
+for verb in (*USE, *LOOK):
     elman.add_command(verb)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from elman.cli.model_args import cell_option, given_cell
 from elman.cli.terminal import FOLDER, option, overwrite_option, say
 
 
@@ -13,6 +14,7 @@ from elman.cli.terminal import FOLDER, option, overwrite_option, say
 @click.argument("folders", nargs=-1, required=True, metavar="DIR DIR...", type=FOLDER)
 @option("--out DIR", "The model folder to write.", type=FOLDER, required=True)
 @overwrite_option
+@cell_option
 def average(folders: tuple[Path, ...], out: Path, overwrite: bool) -> None:
     """Average the weights of several models (checkpoint averaging).
 
@@ -26,5 +28,5 @@ def average(folders: tuple[Path, ...], out: Path, overwrite: bool) -> None:
     """
     from elman.pipeline.average_models import average
 
-    average(folders, out, overwrite=overwrite)
+    average(folders, out, overwrite=overwrite, cell=given_cell())
     say(f"model: {out}")

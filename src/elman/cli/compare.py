@@ -2,70 +2,68 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from elman.cli.terminal import PICTURE, option, picture_format_option, print_table, progress_bar, say
+from elman.cli.number_list import NumberList
+from elman.cli.terminal import PICTURE, option, picture_format_option
+from elman.errors import ConfigError
 from elman.picture_files import plan_picture
-from elman.ranges import Seed
-
-if TYPE_CHECKING:
-    from elman.inspect.comparison import ComparisonResult
+from elman.ranges import PositiveFloat, PositiveInt, RunCount, Seed, Size
 
 
-@click.command(short_help="Train cells side by side: memory, little data, gradients.")
+@click.command(short_help="Train cells side by side, on small tasks or on your text.")
 @click.argument("cells", nargs=-1, metavar="[CELL]...")
-@option("--seed N", "Random seed of weights and examples.", type=Seed, default=0, show_default=True)
-@option("--picture FILE", "Where to plot the gradients. [default: compare.png]", type=PICTURE)
+@option("--text FILE", "Train a language model of characters of each cell on this text.", type=click.Path())
+@option("--lengths N,N,…", "Test the memory over so many symbols. [default: 50]", type=NumberList())
+@option("--width N", "Units of each cell. [default: 32]", type=Size)
+@option(
+    "--parameters N",
+    "Parameters of each cell, nearly; of a model of a text all it has. [default of --text: 50,000]",
+    type=PositiveInt,
+)
+@option("--minutes M", "Time for everything, shared equally, instead of updates.", type=PositiveFloat)
+@option("--seeds N", "Train each cell with N seeds: mean ± standard deviation.", type=RunCount, default=1)
+@option("--seed N", "The first random seed, of weights and examples.", type=Seed, default=0, show_default=True)
+@option("--picture FILE", "Where to plot the result. [default: compare.png]", type=PICTURE)
 @picture_format_option
 @click.option("--no-picture", is_flag=True, help="Do not plot.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
 def compare(
-    cells: tuple[str, ...], seed: int, picture: Path | None, format: str | None, no_picture: bool, as_json: bool
+    cells: tuple[str, ...], picture: Path | None, format: str | None, no_picture: bool, **options: Any
 ) -> None:
-    """Compare cells on a long-range memory task and on a task with little data.
+    """Compare cells: on a long-range memory task and one with little data, or on a text of yours.
 
-    Without names: elman, gru and lstm. Each cell is trained twice, in about ten seconds on two cores: to
+    A CELL is the name of one of Elman's, or one of your own: mycells.py:mgu. Without names: elman, gru and
+    lstm. Each cell is trained twice, in about ten seconds on two cores: to
     remember three variables over fifty symbols of noise, and to tell words from reversed words with 400
-    examples. The picture shows how the gradient fades or grows through time.
+    examples. The picture shows how the gradient fades or grows through time. With --lengths, noise of up to the
+    longest one is trained on, and each is tested.
+
+    With --text, a small language model of characters is trained for each cell on the first nine tenths of the
+    file: bits per character on the rest, fewer are better. Models have the same number of parameters, unless
+    --width says how many units.
 
     \b
     Examples:
       elman compare
       elman compare elman relu gru lstm peephole-lstm --picture cells.pdf
+      elman compare elman gru lstm --lengths 5,10,20,50 --seeds 3
+      elman compare gru lstm mingru --text book.txt --minutes 5
     """
     import torch
 
-    from elman.inspect.comparison import Comparison, gradient_curves
+    from elman.cli.comparison_run import compare_on_tasks, compare_on_text
 
     path = None if no_picture else plan_picture(picture or Path(f"compare.{format or 'png'}"), format)
     torch.set_num_threads(1)  # nets this small only lose by sharing their steps
-    names = list(cells or ("elman", "gru", "lstm"))
-    results: list[ComparisonResult] = []
-    with progress_bar() as bar:
-        task = bar.add_task("training", total=len(names))
-        for result in Comparison(seed=seed).run(names):
-            results.append(result)
-            bar.update(task, advance=1, description=f"{result.cell} done")
-    if as_json:
-        rows = [{**dataclasses.asdict(r), "norms": r.norms.tolist()} for r in results]
-        click.echo(json.dumps({"seed": seed, "cells": rows}))
+    names = [*(cells or ("elman", "gru", "lstm"))]
+    text, lengths = options.pop("text"), options.pop("lengths")
+    if text is None:
+        compare_on_tasks(names, path, lengths=lengths or (), **options)
+    elif lengths:
+        raise ConfigError("--lengths is for the memory task, not for --text: leave one of them out")
     else:
-        print_table(
-            ["cell", "parameters", "memory %", "little data %", "seconds"],
-            [
-                [r.cell, f"{r.parameters:,}", f"{r.memory:.1f}", f"{r.little_data:.1f}", f"{r.seconds:.1f}"]
-                for r in results
-            ],
-            caption="memory: chance 12.5 %; little data: chance 50 %; held-out accuracy, one seed",
-        )
-    if path is not None:
-        from elman.inspect.plots import plot_gradients
-
-        start = gradient_curves(["elman", "relu"], seed=seed)
-        plot_gradients(start, {r.cell: r.norms for r in results}, path)
-        say(f"gradients through time: {path}")
+        compare_on_text(names, path, text, **options)

@@ -12,6 +12,7 @@ import click
 
 from elman.cli.model_args import load_for_verb
 from elman.cli.terminal import PICTURE, add_options, option
+from elman.cli.tree_output import tree_option
 from elman.errors import ConfigError
 from elman.ranges import BeamWidth, LengthPenalty, NonNegativeFloat, PositiveFloat, PositiveInt
 
@@ -71,6 +72,7 @@ ANSWER_OPTIONS = SEARCH_OPTIONS | {
         "Print after each answer the source token with most attention for each of its tokens.",
         is_flag=True,
     ),
+    "beam_tree": tree_option,
 }
 """The same, and what to show of it."""
 
@@ -86,7 +88,7 @@ class DecodingOptions:
     @property
     def overrides(self) -> dict[str, Any]:
         """Changes to a model's decoding config."""
-        apart = ("others", "n_best", "attention", "show_attention")
+        apart = ("others", "n_best", "attention", "show_attention", "beam_tree")
         return {name: value for name, value in self.given.items() if name not in apart}
 
     def others(self, device: str) -> list[Seq2Seq]:

@@ -32,7 +32,7 @@ def demo(task: str, out: Path | None, overwrite: bool, minutes: float | None) ->
     """Train a small model in a minute or two and show what it can do.
 
     \b
-    seq2seq     letters to sounds, on the CMU Pronouncing Dictionary (pip install 'elman[demo]')
+    seq2seq     letters to sounds, on the CMU Pronouncing Dictionary (pip install "elman[demo]")
     lm          sentences and completions, on the docstrings of Python, NumPy and PyTorch
     classifier  the type of a parameter, from what they say of it
     tagger      their sentences with capitals and punctuation restored

@@ -12,6 +12,7 @@ from elman.cli.adaptation_options import with_adaptation_options
 from elman.cli.decoding_options import SEARCH_OPTIONS, DecodingOptions, with_decoding_options
 from elman.cli.evaluation_run import EvaluationRun, split_folders
 from elman.cli.evaluation_views import EvaluationViews, show_slices, with_view_options
+from elman.cli.model_args import cell_option
 from elman.cli.terminal import add_options, device_option, print_table
 from elman.cli.two_models import evaluate_two
 from elman.number_format import format_score
@@ -40,6 +41,7 @@ def with_column_options(command: Callable[..., None]) -> Callable[..., None]:
 @with_adaptation_options
 @with_decoding_options(SEARCH_OPTIONS)
 @device_option
+@cell_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
 def evaluate(
     folder: str,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elman.cli.decoding_options import DecodingOptions
+from elman.cli.model_args import load_model
 from elman.cli.terminal import progress_bar
 from elman.errors import ConfigError
 from elman.model_files import CONFIG
@@ -65,10 +66,8 @@ class EvaluationRun:
 
     def judge(self, folder: Path) -> Evaluated:
         """The model in a folder, evaluated."""
-        from elman import artifact
-
         data = self.check(folder)
-        model = artifact.load(folder, device=self.device)
+        model = load_model(folder, self.device)
         dataset = model.encode(model.read(data, self.files if len(self.files) > 1 else self.files[0]))
         others = {"others": found} if (found := self.decoding.others(self.device)) else {}
         with _counting() as progress:

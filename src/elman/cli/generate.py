@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elman.cli.adaptation_options import warn_if_too_short, with_adaptation_options
-from elman.cli.beam_trace import print_beam_trace
-from elman.cli.model_args import load_for_verb, model_argument
+from elman.cli.beam_trace import follow_beam
+from elman.cli.model_args import cell_option, load_for_verb, model_argument
 from elman.cli.terminal import device_option, option
+from elman.cli.tree_output import tree_option, write_tree
 from elman.errors import ConfigError
 from elman.ranges import (
     BeamWidth,
@@ -69,9 +70,11 @@ _OF_BEAM = {"beam_factor": "factor", "length_penalty": "length_penalty"}
 @click.option("--ban", "banned", multiple=True, metavar="TEXT", help="Never generate this text; repeatable.")
 @click.option("--stop", multiple=True, metavar="TEXT", help="Stop before this text; repeatable.")
 @click.option("--trace", "traced", is_flag=True, help="Print each step of the beam search on stderr.")
+@tree_option
 @with_adaptation_options
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each text.")
 @device_option
+@cell_option
 def generate(folder: Path, device: str, ways: dict[str, Any], **options: Any) -> None:
     """Generate texts that continue a prompt, each up to the end of its line or to a limit.
 
@@ -86,6 +89,7 @@ def generate(folder: Path, device: str, ways: dict[str, Any], **options: Any) ->
       elman generate models/lm --prompt "Once upo" --temperature 0.8 --top-p 0.9 --seed 1
       elman generate models/book --passage --sample --temperature 0.8 --max-tokens 2000
       elman generate models/lm --prompt "The" --beam 10 --beam-factor 50 -n 3 --trace
+      elman generate models/lm --prompt "The" --beam 4 --max-tokens 10 --beam-tree tree.png
       elman generate models/lm --prompt "$(cat chapter.txt)" --cache --dynamic
     """
     from elman.decoding import Beam
@@ -98,8 +102,10 @@ def generate(folder: Path, device: str, ways: dict[str, Any], **options: Any) ->
     if options["passage"] is None and isinstance(how, Sampling) and not rules.min_tokens:
         rules = replace(rules, passage=model.writes_passages)
     model = _adapt(model, prompt, rules.limit, ways)
-    if isinstance(how, Beam) and options["traced"]:
-        texts = print_beam_trace(model, prompt, how, rules)
+    if isinstance(how, Beam) and (options["traced"] or options["beam_tree"]):
+        texts, tree = follow_beam(model, prompt, how, rules, told=options["traced"])
+        if options["beam_tree"]:
+            write_tree(tree, options["beam_tree"], about=folder.resolve().name)
     elif n == 1 and not isinstance(how, Beam) and not options["as_json"] and sys.stdout.isatty():
         _print_pieces(prompt, text_generation.generate_iter(model, prompt, how, config=rules))
         return
@@ -150,8 +156,10 @@ def _choose_strategy(options: dict[str, Any]) -> DecodingStrategy:
     if drawn and (beam or options["greedy"]):
         name = next(iter(drawn)).replace("_", "-")
         raise ConfigError(f"--{name} is for sampling, not for --greedy or --beam")
-    if not beam and (searched or options["keep_width"] or options["traced"]):
-        raise ConfigError("--beam-factor, --keep-width, --length-penalty and --trace are for --beam K")
+    shown = options["traced"] or options["beam_tree"]
+    if not beam and (searched or options["keep_width"] or shown):
+        named = "--beam-factor, --keep-width, --length-penalty, --trace and --beam-tree"
+        raise ConfigError(f"{named} are for --beam K")
     if beam:
         most = {"width": options["beam"], "n_best": options["n"]}
         return Beam(**most, narrow=not options["keep_width"], **searched)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from elman.cli.model_args import model_argument
+from elman.cli.inspect_exposure import exposure_json, exposure_on_files, plot_exposure, show_exposure
+from elman.cli.inspect_memory import memory_json, plot_layer_memory, show_memory
+from elman.cli.inspect_model import model_json, plot_training, read_model_folder, show_model
+from elman.cli.inspect_text import explanation_json, plot_explanation, show_explanation
+from elman.cli.model_args import cell_option, model_argument
 from elman.cli.terminal import FOLDER, option, picture_format_option, print_table
 from elman.errors import ConfigError
 from elman.picture_files import PictureFolder, plan_picture
 from elman.ranges import PositiveInt
 
 if TYPE_CHECKING:
+    from elman.cli.inspect_model import InspectedModel
     from elman.inspect.executors import ExecutorChoice
 
 
@@ -33,20 +40,13 @@ if TYPE_CHECKING:
     multiple=True,
     type=click.Path(),
 )
+@option("--horizon", "Show how far back each unit remembers on --text (gradients through time).", is_flag=True)
 @option("--executors", "Show which executor runs each recurrent cell, and why.", is_flag=True)
 @option("--out DIR", "Write plots into this folder.", type=FOLDER)
 @picture_format_option
+@cell_option
 @option("--json", "Print one JSON object on stdout, nothing else.", "as_json", is_flag=True)
-def inspect(
-    folder: Path,
-    text: str | None,
-    word: int | None,
-    exposure: tuple[str, ...],
-    executors: bool,
-    out: Path | None,
-    format: str | None,
-    as_json: bool,
-) -> None:
+def inspect(folder: Path, out: Path | None, format: str | None, as_json: bool, **asked: Any) -> None:
     """Describe the model in DIR: its layers, formulas, training and scores.
 
     With --text it also explains one answer: the gates of every layer, the saliency of each token
@@ -58,6 +58,9 @@ def inspect(
     or an autoregressive tagger gets when it reads its own output instead of the right tokens, by position
     and after k tokens of its own.
 
+    With --horizon it measures memory on --text: how many tokens back each unit of a recurrent layer still
+    feels what it read, by the gradient ∂h_t/∂x_{t-k}.
+
     With --executors it shows what runs each recurrent cell, in training and in prediction, and why no faster
     executor does.
 
@@ -66,43 +69,70 @@ def inspect(
       elman inspect models/topics
       elman inspect models/topics --text "How far is the moon?" --out pictures --format pdf
       elman inspect models/pos --text "Time flies." --word 2
+      elman inspect models/lm --text "$(cat page.txt)" --horizon --out pictures
       elman inspect models/pos --executors
       elman inspect models/en-de --exposure test.en --exposure test.de --out pictures
     """
-    from elman.cli.inspect_exposure import exposure_json, exposure_on_files, plot_exposure, show_exposure
-    from elman.cli.inspect_model import model_json, plot_training, read_model_folder, show_model
-    from elman.cli.inspect_text import explanation_json, plot_explanation, show_explanation
-    from elman.inspect.executors import executor_choices
-    from elman.inspect.text_explanation import explain
-
     pictures = _plan_pictures(out, format)
-    if word is not None and text is None:
-        raise ConfigError("--word says which word of a text, but --text is missing")
+    for name, needs in (("word", "says which word of a text"), ("horizon", "measures memory on a text")):
+        if asked[name] and asked["text"] is None:
+            raise ConfigError(f"--{name} {needs}, but --text is missing")
     seen = read_model_folder(folder)
-    found = model_json(seen)
-    explanation = None if text is None else explain(seen.model, text, word=word)
-    running = exposure_on_files(seen, exposure) if exposure else None
-    choices = executor_choices(seen.model.net) if executors else None
+    found, views = model_json(seen), [*_look(seen, folder.resolve().name, **asked)]
     if pictures is not None:
         pictures.folder.mkdir(parents=True, exist_ok=True)
-        plot_training(seen, pictures)
-        if explanation is not None:
-            plot_explanation(explanation, pictures)
-        if running is not None:
-            plot_exposure(running, pictures)
+        plot_training(seen, pictures, about=folder.resolve().name)
+        for view in views:
+            view.plot(pictures)
     if as_json:
-        extra: dict[str, Any] = {} if explanation is None else {"text": explanation_json(explanation)}
-        extra |= {} if running is None else {"exposure": exposure_json(running)}
-        extra |= {} if choices is None else {"executors": [asdict(choice) for choice in choices]}
-        click.echo(json.dumps(found | extra, ensure_ascii=False))
+        click.echo(json.dumps(found | {view.key: view.json() for view in views}, ensure_ascii=False))
         return
     show_model(found)
-    if explanation is not None:
-        show_explanation(explanation)
-    if running is not None:
-        show_exposure(running)
-    if choices is not None:
-        _show_executors(choices)
+    for view in views:
+        view.show()
+
+
+class ModelView(NamedTuple):
+    """One way to look at a model: as JSON under a key, as text on stdout, as pictures in a folder."""
+
+    key: str
+    json: Callable[[], Any]
+    show: Callable[[], None]
+    plot: Callable[[PictureFolder], None]
+
+
+def _look(
+    seen: InspectedModel,
+    name: str,
+    *,
+    text: str | None,
+    word: int | None,
+    exposure: tuple[str, ...],
+    horizon: bool,
+    executors: bool,
+) -> Iterator[ModelView]:
+    """What was asked for; ``name`` is the model's in the headings of pictures."""
+    from elman.inspect.executors import executor_choices
+    from elman.inspect.memory_horizon import text_memory
+    from elman.inspect.plots import describe_subject
+    from elman.inspect.text_explanation import explain
+
+    if text is not None:
+        about, read = describe_subject(name, text), explain(seen.model, text, word=word)
+        plot = partial(plot_explanation, read, about=about)
+        yield ModelView("text", partial(explanation_json, read), partial(show_explanation, read), plot)
+        if horizon:
+            memory = text_memory(seen.model, text)
+            plot = partial(plot_layer_memory, memory, about=about)
+            yield ModelView("memory", partial(memory_json, memory), partial(show_memory, memory), plot)
+    if exposure:
+        run = exposure_on_files(seen, exposure)
+        plot = partial(plot_exposure, run, about=name)
+        yield ModelView("exposure", partial(exposure_json, run), partial(show_exposure, run), plot)
+    if executors:
+        choices = executor_choices(seen.model.net)
+        rows = [asdict(choice) for choice in choices]
+        yield ModelView("executors", lambda: rows, partial(_show_executors, choices), lambda pictures: None)
 
 
 def _plan_pictures(out: Path | None, format: str | None) -> PictureFolder | None:

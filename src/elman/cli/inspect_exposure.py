@@ -61,10 +61,10 @@ def _spans(length: int) -> list[tuple[int, int]]:
     return list(zip(edges, [*edges[1:], length], strict=True)) if length else []
 
 
-def plot_exposure(found: Exposure, out: PictureFolder) -> None:
+def plot_exposure(found: Exposure, out: PictureFolder, *, about: str) -> None:
     """Its curves."""
     from elman.inspect.exposure_curves import plot_exposure_curves
 
     path = out.path("exposure")
-    plot_exposure_curves(found, path)
+    plot_exposure_curves(found, path, about=about)
     say(f"exposure bias: {path}")

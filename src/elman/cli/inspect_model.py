@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from elman.cli.model_args import load_model
 from elman.cli.terminal import print_table, say
 from elman.number_format import format_score, format_scores
 
@@ -29,12 +30,11 @@ class InspectedModel(NamedTuple):
 
 def read_model_folder(folder: Path) -> InspectedModel:
     """All that lies in a model folder."""
-    from elman import artifact
     from elman.errors import ModelError
     from elman.inspect.history import read_history
     from elman.model_files import METRICS, METRICS_LOG
 
-    model, log = artifact.load(folder), folder / METRICS_LOG
+    model, log = load_model(folder), folder / METRICS_LOG
     if model.record is None or not isinstance(model.record.metrics, dict):
         raise ModelError(f"{folder / METRICS}: the file is damaged, expected an object")
     return InspectedModel(model, model.record, read_history(log) if log.exists() else None)
@@ -111,7 +111,7 @@ def _show_training(training: Mapping[str, Any]) -> None:
         click.echo(f"settings: {settings}")
 
 
-def plot_training(seen: InspectedModel, out: PictureFolder) -> None:
+def plot_training(seen: InspectedModel, out: PictureFolder, *, about: str) -> None:
     """The learning curve, where there is a log of it."""
     from elman.inspect.plots import plot_history
 
@@ -122,5 +122,5 @@ def plot_training(seen: InspectedModel, out: PictureFolder) -> None:
     unit = "%" if seen.model.best == "max" else ""  # what should grow is a percentage
     kind = seen.record.config.get("objective", {}).get("kind", "likelihood")
     lost = "loss, nats" if kind in ("likelihood", "scheduled") else f"loss of {kind}"
-    plot_history(seen.history, seen.model.metric, path, unit=unit, lost=lost)
+    plot_history(seen.history, seen.model.metric, path, unit=unit, lost=lost, about=about)
     say(f"learning curve: {path}")

@@ -15,15 +15,31 @@ from elman.errors import ModelError
 from elman.tasks.registry import TASKS
 
 T = TypeVar("T")
+CELL_KEY = "elman.cell"  # of what a command was given
 
 model_argument = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 text_file_argument = click.argument("file", default="-", type=click.Path(allow_dash=True))
 
 
+def _keep_cell(context: click.Context, parameter: click.Parameter, given: str | None) -> None:
+    context.meta[CELL_KEY] = given
+
+
+cell_option = click.option(
+    "--cell",
+    metavar="FILE.py:NAME",
+    callback=_keep_cell,
+    expose_value=False,
+    help="The code of the model's cell, where that is no formula: it is not in DIR.",
+)
+"""The option of every verb that loads a model; `load_model` reads it."""
+
+
 def with_input_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command that answers the lines of a file --line-buffered, --encoding and --device."""
+    """Give a command that answers the lines of a file --line-buffered, --encoding, --device and --cell."""
     waiting = "Answer each line as soon as it is read, for pipes; slower for many lines."
-    command = click.option("--encoding", default="utf-8", show_default=True)(device_option(command))
+    command = device_option(cell_option(command))
+    command = click.option("--encoding", default="utf-8", show_default=True)(command)
     return click.option("--line-buffered", is_flag=True, help=waiting)(command)
 
 
@@ -37,6 +53,19 @@ def chunks(stream: Iterable[T], file: str, most: int, *, line_buffered: bool = F
         yield chunk
 
 
+def load_model(folder: Path, device: str = "cpu") -> Any:
+    """The model in a folder, with the cell that the user gives where it needs one."""
+    from elman import artifact
+
+    return artifact.load(folder, device=device, cell=given_cell())
+
+
+def given_cell() -> str | None:
+    """What ``--cell`` of the running command says."""
+    given: str | None = click.get_current_context().meta.get(CELL_KEY)
+    return given
+
+
 def load_for_verb(verb: str, folder: Path, device: str) -> Any:
     """The model in a folder, if this verb is for it."""
     from elman import artifact
@@ -44,4 +73,4 @@ def load_for_verb(verb: str, folder: Path, device: str) -> Any:
     spec = TASKS[artifact.read_config(folder)["task"]]
     if verb not in spec.verbs:
         raise ModelError(f"{folder} holds {spec.owner}")
-    return artifact.load(folder, device=device)
+    return load_model(folder, device)

@@ -9,7 +9,7 @@ import click
 
 from elman.cli.answers import print_answers
 from elman.cli.decoding_options import ANSWER_OPTIONS, DecodingOptions, with_decoding_options
-from elman.cli.model_args import model_argument, text_file_argument, with_input_options
+from elman.cli.model_args import load_model, model_argument, text_file_argument, with_input_options
 from elman.cli.output_file import TABLES, AnswerOptions, with_answer_options
 from elman.cli.terminal import option
 from elman.errors import ConfigError, ModelError
@@ -65,7 +65,8 @@ def predict(folder: Path, file: str, decoding: DecodingOptions, output: AnswerOp
     if options["format"] not in (None, "lines", *TABLES) and "format" not in task.predict_options:
         raise ConfigError(f"--format {options['format']} is for taggers: a {name} reads lines and tables")
     options |= threshold_options(options.pop("threshold"), options.pop("otherwise"), task, decoding)
-    print_answers(artifact.load(folder, device=options["device"]), file, decoding, output, **options)
+    model, called = load_model(folder, options["device"]), folder.resolve().name
+    print_answers(model, file, decoding, output, name=called, **options)
 
 
 def threshold_options(

@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 from elman.cli.recipe_flags import SpreadCommand, with_recipe_flags
 from elman.cli.training_run import RunOptions, run_training, with_run_options
 from elman.errors import ConfigError
+from elman.recipes.recipe_files import PREFIX, find_recipe, list_recipes
 from elman.tasks.registry import TASKS
 from elman.tasks.spec import TaskSpec
 
@@ -23,19 +24,23 @@ class OrderedGroup(click.Group):
 
 
 class Train(OrderedGroup):
-    """A group in which a file RECIPE.toml is a command too."""
+    """A group in which a file RECIPE.toml is a command too, and ``recipe:NAME`` that comes with Elman."""
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        return _recipe_command(name) if name.endswith(".toml") else super().get_command(context, name)
+        if name.endswith(".toml") or name.startswith(PREFIX):
+            return _recipe_command(name)
+        return super().get_command(context, name)
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
         """The tasks, and recipe files whose path begins so, also in the folders whose name does."""
         begun = escape(incomplete)
         recipes = sorted(glob(f"{begun}*.toml") + glob(f"{begun}*/*.toml"))
+        if incomplete.startswith(PREFIX):
+            recipes += [name for recipe in list_recipes() if (name := PREFIX + recipe).startswith(incomplete)]
         return super().shell_complete(context, incomplete) + [CompletionItem(path) for path in recipes]
 
 
-@click.group(cls=Train, subcommand_metavar="TASK|RECIPE.toml ...")
+@click.group(cls=Train, subcommand_metavar="TASK|recipe:NAME|RECIPE.toml ...")
 def train() -> None:
     """Train a model: a task on your own file, or a recipe.
 
@@ -45,7 +50,7 @@ def train() -> None:
       elman train tagger --train train.conllu --column upos --out models/pos
       elman train lm --train book.txt --tokens chars --out models/book
       elman train seq2seq --train train.en train.de --out models/en-de
-      elman train recipes/trec.toml --out models/trec --set model.hidden=256
+      elman train recipe:trec --out models/trec --set model.hidden=256      (elman recipes lists them)
       elman train recipes/trec.toml --out models/trec --resume
     """
 
@@ -79,16 +84,17 @@ def _recipe_command(path: str) -> click.Command:
     def recipe(options: RunOptions, sets: tuple[str, ...]) -> None:
         """Train by a recipe: a TOML file with the task, the data and every setting that is not the default.
 
-        Recipes look for their data in the folder that the variable ELMAN_DATA names.
+        Recipes look for their data in the folder that the variable ELMAN_DATA names; `elman data get` puts it
+        there. `elman recipes` lists those that come with Elman.
 
         \b
         Examples:
-          elman train recipes/trec.toml --out models/trec --set model.hidden=256
+          elman train recipe:trec --out models/trec --set model.hidden=256
           elman train recipes/trec.toml --out models/trec --seeds 3
         """
         from elman.pipeline.recipe import read
 
-        run_training(read(path, sets), options)
+        run_training(read(find_recipe(path), sets), options)
 
     return recipe
 

@@ -35,8 +35,9 @@ def translate(
       elman translate models/en-de news.en > news.de
       echo "a man sleeps" | elman translate models/en-de --n-best 3
       echo "a man sleeps" | elman translate models/en-de --attention man.png --show-attention
+      echo "a man sleeps" | elman translate models/en-de --beam 4 --beam-tree tree.png
       elman translate models/en-de news.en --with models/second --with models/third --beam 10
       tail -f news.en | elman translate models/en-de --line-buffered
     """
     model = load_for_verb("translate", folder, options["device"])
-    print_answers(model, file, decoding, output, **options)
+    print_answers(model, file, decoding, output, name=folder.resolve().name, **options)

@@ -3,7 +3,9 @@
 Both run a step ``(state, tokens) -> (state, logits)``, end rows by a stop and obey constraints.
 """
 
-from elman.decoding.beam import Beam, BeamEvent
+from elman.decoding.beam import Beam
+from elman.decoding.beam_event import BeamEvent, PrunedHypothesis
+from elman.decoding.beam_tree import BeamNode, BeamTree, format_tree, grow_tree
 from elman.decoding.constraints import BannedTokens, ForcedPrefix, MinLength, NoRepeatNgram
 from elman.decoding.ensemble import ensemble
 from elman.decoding.hypotheses import Hypothesis
@@ -17,3 +19,4 @@ __all__ = ["PADDING", "AnyOf", "AtLengths", "AtStrings", "AtTokens", "BannedToke
 __all__ += ["Constraint", "Deadline", "ForcedPrefix", "Greedy", "History", "Hypothesis", "MinLength"]
 __all__ += ["NoRepeatNgram", "Policy", "RepetitionPenalty", "Rollout", "Sample", "ScheduledSampling", "Step"]
 __all__ += ["Stop", "TeacherForcing", "Turn", "ensemble", "rollout", "unroll", "within"]
+__all__ += ["BeamNode", "BeamTree", "PrunedHypothesis", "format_tree", "grow_tree"]

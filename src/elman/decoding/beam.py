@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple, Unpack
+from typing import Annotated, Unpack
 
-from elman.decoding.beam_search import Advance, BeamSearch
-from elman.decoding.hypotheses import BeamEnd, BeamLayer, BeamState, Hypothesis, backtrack
+from elman.decoding.beam_event import BeamEvent, tell_step
+from elman.decoding.beam_search import BeamSearch
+from elman.decoding.hypotheses import BeamLayer, BeamState, Hypothesis, backtrack
 from elman.decoding.interfaces import Constraint, Limits, Step, Stop
 from elman.errors import ModelError, check_option
 from elman.ranges import BeamWidth, LengthPenalty, Range, check_ranges
@@ -53,7 +54,7 @@ class Beam:
         layers: list[BeamLayer] = []
         for advance in search.run(state, limits["start"], beams):
             layers.append(advance.layer)
-            yield from _events(layers, advance, search.log_factor)
+            yield from tell_step(layers, advance, search.log_factor)
         return self._results(layers, beams)
 
     def _prepare(
@@ -77,31 +78,3 @@ class Beam:
         chosen = [ends[: self.n_best] for ends in beams.ends]
         flat = iter(backtrack(layers, [end for ends in chosen for end in ends]))
         return [[next(flat) for _ in ends] for ends in chosen]
-
-
-class BeamEvent(NamedTuple):
-    """What one step did to the beam of one sentence."""
-
-    position: int
-    sentence: int
-    width: BeamWidth  # places in the beam before the step
-    kept: list[Hypothesis]  # of this length, completed ones among them; their score is the log-probability
-    completed: int  # how many of these have ended
-    beyond_factor: int  # continuations pruned because they were too far from the best
-    beyond_width: int  # and because there was no place left, of the `width` best of each hypothesis
-    closed: str | None  # why the search ended: completed, bound, limit, forbidden
-
-
-def _events(layers: list[BeamLayer], advance: Advance, log_factor: float) -> Generator[BeamEvent, None, None]:
-    layer, position = advance.layer, len(layers) - 1
-    ends = [BeamEnd(score, len(layers), node) for node, score in enumerate(layer.score.tolist())]
-    kept = backtrack(layers, ends)
-    for b in sorted({*layer.sentence.tolist(), *advance.closed}):
-        scores = advance.offered[b]
-        offered = int((scores > -math.inf).sum())
-        near = int(((scores >= scores[0] - log_factor) & (scores > -math.inf)).sum())
-        mine = [kept[node] for node in (layer.sentence == b).nonzero()[0]]
-        near = max(near, len(mine))  # the best stays, whatever the factor
-        width, completed = int(advance.width[b]), int(layer.ended[layer.sentence == b].sum())
-        beyond = offered - near, near - len(mine)
-        yield BeamEvent(position, b, width, mine, completed, *beyond, advance.closed.get(b))

@@ -35,11 +35,22 @@ class Frontier(Generic[S]):
     history: Ints  # (N, t) what each has written
 
 
+class Offers(NamedTuple):
+    """The continuations of all hypotheses, those of a sentence in order of score: a prefix of them is kept."""
+
+    scores: Floats  # (B, C), -inf where there is nothing
+    place: Ints  # (B, C) number of the hypothesis within its sentence, times k, plus the rank of the token
+    sentence: Ints  # (N,) of each hypothesis
+    node: Ints  # (N,) its number in the layer before
+    token: Ints  # (N, k)
+    log_prob: Floats  # (N, k) of the model
+
+
 class Advance(NamedTuple):
-    """One step of the search: what was offered, in order of score, and what was kept of it."""
+    """One step of the search: what was offered, and what was kept of it."""
 
     layer: BeamLayer
-    offered: Floats  # (B, C) scores, -inf where there is nothing
+    offered: Offers
     width: Ints  # (B,) the places that there were
     closed: dict[int, str]  # why the search of a sentence ended here
 
@@ -63,7 +74,8 @@ class BeamSearch(Generic[S]):
                 return
             width = beams.width.copy()
             state, values, tokens, log_probs = self._continue(front, beams.most)
-            offered, sentence, row, column = select(front, values, width, self.log_factor)
+            scores, place, (sentence, row, column) = select(front, values, width, self.log_factor)
+            offered = Offers(scores, place, front.sentence, front.node, tokens, log_probs)
             token = tokens[row, column]
             history = np.concatenate([front.history[row], token[:, None]], 1)
             score = front.score[row] + values[row, column]
@@ -97,8 +109,8 @@ class BeamSearch(Generic[S]):
 
 def select(
     front: Frontier[S], values: Floats, width: Ints, log_factor: float
-) -> tuple[Floats, Ints, Ints, Ints]:
-    """All scores of each sentence in order; sentence, row and column of the continuations that are kept.
+) -> tuple[Floats, Ints, tuple[Ints, Ints, Ints]]:
+    """All scores of each sentence in order, and whose they are; sentence, row and column of what is kept.
 
     Of equal scores the earlier hypothesis comes first, then the lower token.
     """
@@ -114,5 +126,5 @@ def select(
     near = (offered >= offered[:, :1] - log_factor) | (rank == 0)
     kept = near & (rank < width[:, None]) & (offered > -np.inf)
     owner, rank = kept.nonzero()
-    place = place[owner, rank]
-    return offered, owner, first[owner] + place // count, place % count
+    chosen = place[owner, rank]
+    return offered, place, (owner, first[owner] + chosen // count, chosen % count)

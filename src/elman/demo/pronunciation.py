@@ -131,7 +131,7 @@ def load_cmudict() -> Pronunciations:
         if path.exists():
             with path.open(encoding="utf-8") as lines:
                 return parse_pronunciations(lines)
-    raise DataError("the pronouncing dictionary is not installed; pip install 'elman[demo]'")
+    raise DataError('the pronouncing dictionary is not installed: pip install "elman[demo]"')
 
 
 def prepare(minutes: float) -> PronunciationDemo:

@@ -1,7 +1,7 @@
 """Formulas: symbols, traces, derivatives, and their printers."""
 
 from elman.formula.derivative import Derivative, derivative
-from elman.formula.equations import LATEX, UNICODE, equations, values
+from elman.formula.equations import LATEX, UNICODE, equations, typeset, values
 from elman.formula.formula import Formula, Gates, Matrices, Product, Trace, formula
 from elman.formula.ops import *  # noqa: F403  (the vocabulary)
 from elman.formula.symbols import VOCABULARY, Node
@@ -21,6 +21,7 @@ __all__ = [
     "derivative",
     "equations",
     "formula",
+    "typeset",
     "values",
     *VOCABULARY,
     "clamp",  # noqa: F405

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
-from elman.formula.formula import Formula, Trace
 from elman.formula.operation import OPS
 from elman.formula.symbols import Node, is_input, symbol
 from elman.formula.traversal import topological
+
+if TYPE_CHECKING:  # a formula shows its equations
+    from elman.formula.formula import Formula, Trace
 
 
 def values(formula: Formula) -> dict[str, Node]:
@@ -83,6 +85,12 @@ def equations(formula: Formula, notation: Notation = UNICODE, *, bias: bool = Tr
     return lines
 
 
+def typeset(formula: Formula, *, bias: bool = True) -> str:
+    """All equations as one LaTeX display, aligned at their equals signs, as notebooks show it."""
+    lines = (line.replace(" = ", " &= ", 1) for line in equations(formula, LATEX, bias=bias))
+    return r"$$\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}$$"
+
+
 def _needs(trace: Trace, a: Node) -> set[Node]:
     """All values ``a`` is made of, through matrix products too."""
     found = set(topological([a]))
@@ -100,6 +108,7 @@ class _Writer:
     notation: Notation
     letters: Mapping[Node, str]
     bias: bool
+    written: dict[Node, str] = field(default_factory=dict)  # what each value is as a factor
 
     def sum(self, a: Node) -> str:
         """Without brackets, where a sum may stand."""
@@ -122,6 +131,11 @@ class _Writer:
 
     def factor(self, a: Node) -> str:
         """With brackets if it is a sum."""
+        if a not in self.written:  # sorting asks for each part again
+            self.written[a] = self._write_factor(a)
+        return self.written[a]
+
+    def _write_factor(self, a: Node) -> str:
         if a in self.letters:
             return self.letters[a]
         if a.op == "mul":
@@ -154,7 +168,8 @@ class _Writer:
         """Beside an operator: a letter or a number as it is, anything else in brackets."""
         text = self.factor(operand)
         single = operand in self.letters or operand.op in ("input", "constant")
-        return text if single or text.startswith("(") else f"({text})"
+        bracketed = operand.op in ("add", "sub", "neg")  # by ``factor``
+        return text if single or bracketed else f"({text})"
 
     def _in_sum(self, a: Node) -> tuple[int, str]:
         """Where a term stands: the input, the recurrence, what is kept of old states, the rest."""

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import Any, Protocol, runtime_checkable
 
 from elman.errors import FormulaError
+from elman.formula.equations import typeset
 from elman.formula.formula_names import register_formula
 from elman.formula.symbols import Node, symbol
 from elman.formula.traversal import is_rowless, is_uniform, topological
@@ -123,6 +124,9 @@ class Formula:
     def name(self) -> str:
         return self.function.__name__
 
+    def __repr__(self) -> str:
+        return f"<formula {self.name}: gates {' '.join(self.gates)}, states {' '.join(self.states)}>"
+
     @property
     def results(self) -> tuple[str, ...]:
         """What a matrix may be asked for by."""
@@ -151,6 +155,8 @@ class Formula:
         for name, a in zip(new.names, new, strict=True):
             if not isinstance(a, Node) or is_rowless(a):
                 raise FormulaError(f"{self.name}: the new state {name!r} depends on no input")
+            if is_uniform(a):
+                raise FormulaError(f"{self.name}: the new state {name!r} is one number for all units")
         trace = Trace(self._group_products(operands), dict(zip(new.names, new, strict=True)))
         for a in trace.nodes:
             if a.op == "softmax" and is_uniform(a.args[0]):
@@ -170,6 +176,8 @@ class Formula:
             raise FormulaError(f"U.{name} multiplies a vector, not a {type(operand).__name__}")
         if is_rowless(operand):
             raise FormulaError(f"U.{name} multiplies what is the same at every step")
+        if is_uniform(operand):
+            raise FormulaError(f"U.{name} multiplies one number for all units, not a vector")
         if operands.setdefault(name, operand) is not operand:
             raise FormulaError(f"{self.name} multiplies by U.{name} twice; it may do so once")
         return symbol("r", name)
@@ -181,12 +189,16 @@ class Formula:
             groups.setdefault(operand, []).append(name)
         return tuple(Product(v, tuple(sorted(n, key=self.results.index))) for v, n in groups.items())
 
+    def _repr_latex_(self) -> str:
+        return typeset(self)
+
     def __deepcopy__(self, memo: Any) -> Formula:
         return self  # a value; its nodes are known by identity
 
-    def __reduce__(self) -> str:
-        """Pickled by the name it has in its module."""
-        return self.function.__qualname__
+    def __reduce__(self) -> Any:
+        """Pickled by the name it has in its module; one that was read from data, as data."""
+        reduce = getattr(self.function, "reduce_formula", None)
+        return reduce(self) if reduce else self.function.__qualname__
 
 
 def formula(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from itertools import count
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from elman.errors import FormulaError
+from elman.formula.formula_data import digest_formula
 
 if TYPE_CHECKING:
     from elman.formula.formula import Formula
@@ -27,7 +27,7 @@ def register_formula(formula: Formula) -> str:
 def name_formula(handle: str) -> str:
     """The name by which another process finds the same formula: where it was written, and a digest of it."""
     formula = _live[handle]
-    name = f"{handle.rpartition('#')[0]}@{_digest(formula)}"
+    name = f"{handle.rpartition('#')[0]}@{digest_formula(formula)}"
     _named.setdefault(name, formula)
     return name
 
@@ -44,14 +44,3 @@ def find_formula(name: str) -> Formula:
             "import what defines it, and make its cell if it is made of another's"
         )
     return _named[name]
-
-
-def _digest(formula: Formula) -> str:
-    """Of all that a formula computes, not of how it is written."""
-    trace = formula.trace
-    place = {a: i for i, a in enumerate(trace.nodes)}
-    lines = [f"{a.op} {[place[o] for o in a.operands] or a.args}" for a in trace.nodes]
-    lines += [f"{place[product.operand]} {product.names}" for product in trace.products]
-    lines += [f"{name} {place[a]}" for name, a in trace.new.items()]
-    declared = formula.gates, formula.states, tuple(formula.parameters), formula.masks, formula.output
-    return sha256("\n".join([*lines, repr(declared)]).encode()).hexdigest()[:16]

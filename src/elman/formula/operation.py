@@ -45,7 +45,12 @@ class Op:
             template: str = getattr(self, column).replace("{name}", self.name)
             object.__setattr__(self, column, template)
         if self.slope is not None and self.c:
-            TORCH_ARITY[self.name] = 2 if "{1}" in self.torch else 1
+            TORCH_ARITY[self.name] = self.arity
+
+    @property
+    def arity(self) -> int:
+        """How many operands it takes."""
+        return 2 if "{1}" in self.torch else 1
 
     def has(self, trait: str) -> bool:
         return trait in self.traits.split()

@@ -225,6 +225,8 @@ def operate(op: str, *operands: Any) -> Node:
         return SIMPLIFY[op](*nodes)
     if op == "softmax" and numbers:
         _refuse("softmax of a number")
+    if op in ("clamp_min", "clamp_max") and nodes[1].op != "constant":  # its derivative is of the first alone
+        _refuse(f"{op} by a value (write maximum(a, b) or minimum(a, b))")
     if len(numbers) == len(nodes):
         return constant(FUNCTIONS[op](*numbers))
     return _commutative(op, *nodes) if op in ("maximum", "minimum") else node(op, *nodes)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from elman.errors import ModelError
-from elman.inspect.plots import new_figure, write_figure
+from elman.inspect.plots import new_figure, set_heading, write_figure
 from elman.shapes import Float
 
 WORD = 0.3  # inches a word
@@ -31,7 +31,12 @@ def show_alignment(weights: Float[np.ndarray, "T S"], source: Sequence[str], tar
 
 
 def plot_alignment(
-    weights: Float[np.ndarray, "T S"], source: Sequence[str], target: Sequence[str], path: Path
+    weights: Float[np.ndarray, "T S"],
+    source: Sequence[str],
+    target: Sequence[str],
+    path: Path,
+    *,
+    about: str = "",
 ) -> None:
     """A heat map in a file: source words along the top, target words down the side."""
     _check(weights, source, target)
@@ -44,6 +49,7 @@ def plot_alignment(
     ax.set(xlabel="source", ylabel="target")
     _label(ax.xaxis, source, rotation=45, ha="left", rotation_mode="anchor")
     _label(ax.yaxis, target)
+    set_heading(fig, about, "")
     fig.colorbar(picture, ax=ax, label="attention", aspect=high / 0.2, pad=0.2 / wide)
     with warnings.catch_warnings():
         # A character that no font here has is drawn as a box, which says enough.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,16 +16,16 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from elman.cells import Cell
+from elman.cells import Cell, CellMaker
+from elman.inspect.training_budget import TrainingBudget
 from elman.layers import RNN
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.text.batching import pad
 
-HIDDEN, EMBEDDING = 32, 16
+EMBEDDING = 16
 VARIABLES, VALUES, NOISE = 3, 8, 8
 SYMBOLS = VARIABLES * VALUES + NOISE + VARIABLES  # assignments, noise, questions
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-CellMaker = Callable[[int, int], Cell[Any]]  # from the sizes of input and state
 
 
 class SequenceAcceptor(nn.Module):
@@ -42,11 +42,19 @@ class SequenceAcceptor(nn.Module):
         return logits
 
 
-def make_acceptor(make: CellMaker, symbols: int, classes: int, *, seed: int) -> SequenceAcceptor:
-    """An untrained one, its weights drawn from ``seed``."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return SequenceAcceptor(make(EMBEDDING, HIDDEN), symbols, classes)
+@dataclass(frozen=True)
+class Learner:
+    """A cell that is to learn a task: how it is made, its units, and the seed of its weights and examples."""
+
+    make: CellMaker
+    width: int
+    seed: int
+
+    def acceptor(self, symbols: int, classes: int) -> SequenceAcceptor:
+        """An untrained network around the cell."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            return SequenceAcceptor(self.make(EMBEDDING, self.width), symbols, classes)
 
 
 @dataclass(frozen=True)
@@ -103,20 +111,18 @@ def accuracy(net: SequenceAcceptor, examples: LabelledRows) -> float:
     return 100 * float((guesses == examples.labels).float().mean())
 
 
-def train_memory(make: CellMaker, *, steps: int, updates: int, seed: int) -> SequenceAcceptor:
+def train_memory(learner: Learner, steps: int, budget: TrainingBudget) -> SequenceAcceptor:
     """A net trained on fresh examples of the memory task, whose noise grows to ``steps`` symbols."""
-    net = make_acceptor(make, SYMBOLS, VALUES, seed=seed)
-    draw = random.Random(seed)
-    longest = (min(steps, 1 + int(1.5 * steps * i / updates)) for i in range(updates))
+    draw, seed = random.Random(learner.seed), learner.seed
+    longest = (min(steps, 1 + int(1.5 * steps * spent / whole)) for spent, whole in budget.turns())
     batches = (memory_examples(64, draw.randint(0, n), seed + i) for i, n in enumerate(longest, 1))
-    return train_acceptor(net, batches, lr=1e-2)
+    return train_acceptor(learner.acceptor(SYMBOLS, VALUES), batches, lr=1e-2)
 
 
 def train_spelling(
-    make: CellMaker, data: LabelledRows, *, words: int, updates: int, seed: int
+    learner: Learner, data: LabelledRows, words: int, budget: TrainingBudget
 ) -> SequenceAcceptor:
     """A net trained on the first few words only, over and over."""
-    net = make_acceptor(make, len(LETTERS), 2, seed=seed)
-    draw = torch.Generator().manual_seed(seed)
-    batches = (data.rows(torch.randint(words, (32,), generator=draw)) for _ in range(updates))
-    return train_acceptor(net, batches, lr=5e-3)
+    draw = torch.Generator().manual_seed(learner.seed)
+    batches = (data.rows(torch.randint(words, (32,), generator=draw)) for _ in budget.turns())
+    return train_acceptor(learner.acceptor(len(LETTERS), 2), batches, lr=5e-3)

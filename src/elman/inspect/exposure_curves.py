@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from elman.inspect.plots import new_figure, save_figure
+from elman.inspect.plots import new_figure, save_figure, set_heading
 from elman.shapes import Bool, Float, Tensor
 
 Curve = NDArray[np.float64]
@@ -69,7 +69,7 @@ class PositionSums:
         return PositionCurves(nats / counts, right / counts, counts)
 
 
-def plot_exposure_curves(found: Exposure, path: Path) -> None:
+def plot_exposure_curves(found: Exposure, path: Path, *, about: str = "") -> None:
     """Costs and rights by position, forced and free; the error that own tokens accumulate."""
     fig, (costs, rights, after) = new_figure(3, width=5.0, height=3.6)
     for name, run in (("teacher forcing", found.forced), ("free running", found.free)):
@@ -89,4 +89,5 @@ def plot_exposure_curves(found: Exposure, path: Path) -> None:
         ax.grid(alpha=0.3)
         ax.set_axisbelow(True)
         ax.xaxis.get_major_locator().set_params(integer=True)
+    set_heading(fig, about, "")
     save_figure(fig, path)

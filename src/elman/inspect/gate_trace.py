@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from elman.cells import Cell, Formulaic
+from elman.cells import Cell, Formulaic, RecordedCell
 from elman.errors import ModelError
 from elman.formula import Node, State, values
 from elman.formula.operation import OPS
@@ -54,6 +54,14 @@ def trace_gates(
         for array in arrays.values():
             array[~mask.cpu().numpy()] = np.nan
     return arrays
+
+
+@torch.no_grad()
+def trace_steps(recorded: RecordedCell) -> Arrays:
+    """The same arrays of the steps that a cell has made."""
+    named = values(recorded.cell.formula)
+    steps = [_step(recorded.cell, state, x) for state, x in recorded.steps]
+    return {n: torch.stack([computed[a] for computed in steps], 1).cpu().numpy() for n, a in named.items()}
 
 
 def formulaic(cell: Cell[Any]) -> Formulaic:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +42,11 @@ def write_figure(fig: Any, path: Path, *, dpi: int = 130) -> None:
         fig.savefig(path, dpi=dpi, format=format, metadata=_UNDATED[format])
 
 
-def save_figure(fig: Any, path: Path) -> None:
+def save_figure(fig: Any, path: Path, *, dpi: int = 130) -> None:
     """The same; signs that the font does not have are one warning, not one each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        write_figure(fig, path)
+        write_figure(fig, path, dpi=dpi)
     missing = [w for w in caught if "missing from font" in str(w.message)]
     for warning in caught:
         if warning not in missing:
@@ -55,9 +55,28 @@ def save_figure(fig: Any, path: Path) -> None:
         warnings.warn(f"{path}: boxes stand for signs that the font does not have", stacklevel=3)
 
 
+def set_heading(fig: Any, heading: str, about: str) -> None:
+    """What a picture shows, and below it of which model and text; signs of a text are no formulas."""
+    if said := [line for line in (heading, about) if line]:
+        fig.suptitle("\n".join(said)).set_parse_math(False)
+
+
+def describe_subject(model: str, text: str = "", most: int = 70) -> str:
+    """For the heading of a picture: the name of a model and the text it read, cut where it is long."""
+    text = " ".join(text.split())
+    said = f"“{text if len(text) <= most else text[: most - 1] + '…'}”" if text else ""
+    return " · ".join(filter(None, (model, said)))
+
+
 def plot_gradients(start: Mapping[str, Norms], trained: Mapping[str, Norms], path: Path) -> None:
     """Two panels of ‖dL/ds_t‖ against the distance from the loss, on a logarithmic scale."""
     fig, axes = new_figure(2)
+    draw_gradients(axes, start, trained)
+    save_figure(fig, path)
+
+
+def draw_gradients(axes: Sequence[Any], start: Mapping[str, Norms], trained: Mapping[str, Norms]) -> None:
+    """The same on two axes of a figure; a cell has one colour in both."""
     colours = {name: f"C{i}" for i, name in enumerate(dict.fromkeys((*start, *trained)))}
     titles = (
         "Before training, the same recurrent weights\n(orthogonal × 1.6): tanh vanishes, ReLU explodes",
@@ -72,11 +91,16 @@ def plot_gradients(start: Mapping[str, Norms], trained: Mapping[str, Norms], pat
         ax.set_ylim(bottom=max(ax.get_ylim()[0], 1e-16))
         ax.grid(alpha=0.3)
         ax.legend()
-    save_figure(fig, path)
 
 
 def plot_history(
-    history: TrainingHistory, metric: str, path: Path, *, unit: str = "", lost: str = "loss, nats"
+    history: TrainingHistory,
+    metric: str,
+    path: Path,
+    *,
+    unit: str = "",
+    lost: str = "loss, nats",
+    about: str = "",
 ) -> None:
     """The loss of every update, by its name ``lost``, and its running mean; the scores, in ``unit``."""
     fig, (loss, score) = new_figure(2)
@@ -101,4 +125,5 @@ def plot_history(
     for ax in (loss, score):
         ax.grid(alpha=0.3)
         ax.xaxis.get_major_locator().set_params(integer=True)
+    set_heading(fig, about, "")
     save_figure(fig, path)

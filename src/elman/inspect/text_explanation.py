@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
 
 from elman.errors import ModelError
-from elman.inspect.layer_gates import LayerGates, layer_gates
+from elman.inspect.inline_pictures import DPI, inline_picture
+from elman.inspect.layer_gates import LayerGates, decoder_gates, pass_gates
 from elman.inspect.saliency import Saliency, Shares, gradient_x_input
+from elman.inspect.text_plots import plot_gates
 from elman.state import eval_mode
 from elman.tasks.base import Task
 from elman.tasks.results import Alignment, Surprisal
@@ -24,6 +28,19 @@ class TextExplanation:
     surprisal: Surprisal | None = None  # of a language model; at its own answer, of a Seq2Seq
     alignment: Alignment | None = None  # of a Seq2Seq that attends, with its answer
 
+    def __repr__(self) -> str:
+        layers = ", ".join(layer.name for layer in self.gates)
+        return f"<explanation of {len(self.tokens)} tokens; gates: {layers or 'none'}>"
+
+    def _repr_html_(self) -> str | None:
+        if find_spec("matplotlib") is None:  # then a notebook shows the text
+            return None
+        pictures = [
+            inline_picture(partial(plot_gates, layer.tokens, layer, dpi=DPI), f"gates of {layer.name}")
+            for layer in self.gates
+        ]
+        return "".join([*pictures, *([self.alignment._repr_html_()] if self.alignment else [])])
+
 
 def explain(task: Task, text: str, *, word: int | None = None) -> TextExplanation:
     """Gates, saliency, attention and surprisal while a model reads a text of one line.
@@ -39,7 +56,8 @@ def explain(task: Task, text: str, *, word: int | None = None) -> TextExplanatio
     with eval_mode(task.net):
         seen = task.trace(text, word)
         shares = gradient_x_input(seen.embedding, seen.margins)
-        gates = [] if seen.layers is None else layer_gates(seen.layers, seen.xs)
+        gates = [gates for one in seen.passes for gates in pass_gates(one)]
+        gates += [] if seen.decoder is None else decoder_gates(seen.decoder)
     count = len(seen.tokens)  # a transducer reads beyond the end of its source
     saliency = [Saliency(*question, row[:count]) for question, row in zip(seen.questions, shares, strict=True)]
     attention = None if seen.attention is None else seen.attention.numpy()

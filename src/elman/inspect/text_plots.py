@@ -10,14 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from elman.inspect.layer_gates import LayerGates
-from elman.inspect.plots import new_figure, save_figure
+from elman.inspect.plots import new_figure, save_figure, set_heading
 from elman.inspect.saliency import Saliency, visible_token
+from elman.inspect.salient_plot import NATS, plot_strongest
+from elman.inspect.salient_tokens import LONG
 
 UNITS = 32  # of a layer that are shown at most
 TOKENS = 100  # of a text that are shown: the last, on which what comes next rests most
 
 
-def plot_gates(tokens: Sequence[str], layer: LayerGates, path: Path) -> None:
+def plot_gates(
+    tokens: Sequence[str], layer: LayerGates, path: Path, *, about: str = "", dpi: int = 130
+) -> None:
     """A heat map for each gate and state: units down, tokens along."""
     output, count = layer.values[layer.output], min(len(tokens), TOKENS)
     most = _liveliest(output)
@@ -32,12 +36,11 @@ def plot_gates(tokens: Sequence[str], layer: LayerGates, path: Path) -> None:
         _heat(fig, ax, shown, "value", around_zero=bool(shown.min() < 0))
         _along(ax, tokens, count)
         ax.set_yticks(range(len(units)), [str(unit) for unit in units], fontsize=6)
-        kind = "state" if name in layer.states else "gate"
-        ax.set(title=f"{kind} {name}", ylabel="unit" if same else f"unit of {values.shape[1]}")
+        ax.set(title=layer.label(name), ylabel="unit" if same else f"unit of {values.shape[1]}")
     for ax in axes[panels:]:
         ax.set_axis_off()
-    fig.suptitle(f"{_heading(layer, len(most))}{_cut(tokens)}")
-    save_figure(fig, path)
+    set_heading(fig, f"{_heading(layer, len(most))}{_cut(tokens)}", about)
+    save_figure(fig, path, dpi=dpi)
 
 
 def _liveliest(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -49,7 +52,8 @@ def _heading(layer: LayerGates, shown: int) -> str:
     count = layer.values[layer.output].shape[1]
     units = f"the {shown} of {count} units that vary most" if shown < count else "all units"
     order = ", read from the end" if layer.direction == "backward" else ""
-    return f"Layer {layer.layer} {layer.direction}{order}: {units}"
+    name = layer.name[0].upper() + layer.name[1:]
+    return f"{name}{order}: {units}"
 
 
 def _columns(panels: int, width: float) -> int:
@@ -58,23 +62,32 @@ def _columns(panels: int, width: float) -> int:
     return min(possible, key=lambda columns: (-panels % columns > 1, -columns))
 
 
-def plot_saliency(tokens: Sequence[str], rows: Sequence[Saliency], path: Path) -> None:
-    """What each token says for an answer: bars for one answer, a heat map for several."""
-    label = "gradient × input, nats"
-    if len(rows) == 1:
-        plot_bars(tokens, rows[0].shares, path, title=rows[0].title, label=label)
+def plot_saliency(
+    tokens: Sequence[str], rows: Sequence[Saliency], path: Path, *, blank: str = " ", about: str = ""
+) -> None:
+    """What each token says for an answer: bars for one answer, a heat map for several.
+
+    Of a long text, whose tokens ``blank`` separates, the strongest tokens are shown with their context.
+    """
+    if len(tokens) > LONG:
+        plot_strongest(tokens, rows, path, blank=blank, about=about)
         return
-    count = min(len(tokens), TOKENS)
+    if len(rows) == 1:
+        plot_bars(tokens, rows[0].shares, path, title=rows[0].title, label=NATS, about=about)
+        return
+    count = len(tokens)
     fig, (ax,) = new_figure(1, width=3.2 + 0.28 * max(count, 8), height=1.8 + 0.24 * len(rows))
-    _heat(fig, ax, np.stack([row.shares[-count:] for row in rows]), label, around_zero=True)
+    _heat(fig, ax, np.stack([row.shares[-count:] for row in rows]), NATS, around_zero=True)
     _along(ax, tokens, count)
     ax.set_yticks(range(len(rows)), [row.title for row in rows], fontsize=8, parse_math=False)
     ax.set(xlabel="token that is read", ylabel="answer")
-    fig.suptitle(f"Red speaks for an answer, blue against it{_cut(tokens)}")
+    set_heading(fig, "Red speaks for an answer, blue against it", about)
     save_figure(fig, path)
 
 
-def plot_bars(tokens: Sequence[str], values: npt.ArrayLike, path: Path, *, title: str, label: str) -> None:
+def plot_bars(
+    tokens: Sequence[str], values: npt.ArrayLike, path: Path, *, title: str, label: str, about: str = ""
+) -> None:
     """A bar for each token, red where it is above zero."""
     count = min(len(tokens), TOKENS)
     heights = np.asarray(values)[-count:]
@@ -83,7 +96,7 @@ def plot_bars(tokens: Sequence[str], values: npt.ArrayLike, path: Path, *, title
     ax.axhline(0, color="black", linewidth=0.8)
     _along(ax, tokens, count)
     ax.set_xlim(-0.7, count - 0.3)
-    ax.set_title(title + _cut(tokens), parse_math=False)
+    set_heading(fig, title + _cut(tokens), about)
     ax.set_ylabel(label)
     ax.grid(axis="y", alpha=0.3)
     ax.set_axisbelow(True)

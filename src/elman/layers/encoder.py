@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 from torch import nn
 
-from elman.cells import Cell, Dropout, Formulaic, Residual, stack_cells
+from elman.cells import Cell, CellMaker, Dropout, Residual, stack_cells
 from elman.errors import ModelError
 from elman.layers.pooling import MeanPooling
 from elman.layers.rnn import RNN, BiRNN, StackedRNN, concat, select_last
@@ -15,7 +14,7 @@ from elman.shapes import Bool, Float, Tensor
 
 
 def build_stacked_rnn(
-    cell: Callable[[int, int], Formulaic],
+    cell: CellMaker,
     sizes: tuple[int, int],
     *,
     layers: int,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import torch
 
@@ -17,17 +18,17 @@ from elman.shapes import Tensor
 from elman.tasks.base import Task
 
 
-def average(folders: Sequence[Path], out: Path, *, overwrite: bool = False) -> Task:
+def average(folders: Sequence[Path], out: Path, *, overwrite: bool = False, cell: Any = None) -> Task:
     """Write the mean of the models in some folders, all alike but for their weights, into another.
 
     The mean of models that were trained apart is no better than chance: average what one run left at
     several times, or what was trained on from one model with ``init``. What ``out`` holds is replaced with
-    ``overwrite`` only.
+    ``overwrite`` only. ``cell`` is as in `elman.load`.
     """
     check_may_train(out, overwrite=overwrite)
     if len(folders) < 2:
         raise ConfigError("a mean needs two folders at least")
-    models = [artifact.load(folder) for folder in folders]
+    models = [artifact.load(folder, cell=cell) for folder in folders]
     for folder, model in zip(folders[1:], models[1:], strict=True):
         _require_alike(models[0], model, f"{folders[0]} and {folder}")
     first, *others = (model.net.state_dict() for model in models)

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, cast
 from torch import nn
 
 from elman import config, objectives
-from elman.errors import ConfigError
+from elman.cells import resolve_cell
+from elman.errors import ConfigError, DataError
 from elman.tasks.base import Task
 from elman.tasks.registry import TASKS
 from elman.text.byte_source import PipeContent, display_name, hold_pipe
@@ -75,10 +76,21 @@ def read(path: str | Path, overrides: Iterable[str] = ()) -> Recipe:
 
 def build(data: Mapping[str, object]) -> Recipe:
     """A recipe from plain data."""
-    task = data.get("task")
+    data, task = _find_cell(data), data.get("task")
     known = isinstance(task, str) and task in TASKS  # to load the other tasks takes time
     kind: Any = recipe_class(task) if known else reduce(or_, map(recipe_class, TASKS))
     return cast(Recipe, config.build_config(kind, data))
+
+
+def _find_cell(data: Mapping[str, object]) -> Mapping[str, object]:
+    """The data with the cell that ``model.cell`` means: code is imported here, because a user names it."""
+    model = data.get("model")
+    if not isinstance(model, Mapping) or "cell" not in model:
+        return data
+    try:
+        return {**data, "model": {**model, "cell": resolve_cell(model["cell"])}}
+    except ConfigError as error:
+        raise ConfigError(f"model.cell: {error}") from None
 
 
 def data_sources(recipe: Recipe) -> dict[str, str | tuple[str, ...]]:
@@ -107,8 +119,12 @@ def _replace_paths(recipe: Recipe, change: Callable[[str], str]) -> Recipe:
 def _expand(path: str) -> str:
     expanded = os.path.expandvars(path)
     unset = re.match(r"\$\{?(\w+)", expanded)
+    corpus = re.match(r"\$\{?ELMAN_DATA\}?/([^/]+)/", path)
     if unset:
-        raise ConfigError(f"{path} begins with ${unset[1]}, which is not set: export {unset[1]}=FOLDER")
+        then = f", then elman data get {corpus[1]}" if corpus else ""
+        raise ConfigError(f"{path} begins with ${unset[1]}, which is not set: export {unset[1]}=FOLDER{then}")
+    if corpus and not os.path.exists(expanded):
+        raise DataError(f"{expanded}: no such file; elman data get {corpus[1]} fetches it")
     return expanded
 
 

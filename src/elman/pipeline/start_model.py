@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from elman import artifact
+from elman.cells import OwnCell
 from elman.config import to_plain
 from elman.errors import ConfigError
-from elman.model_files import TASK_FILES
+from elman.model_files import CELL, TASK_FILES
 from elman.pipeline.recipe import Recipe
 from elman.tasks.base import Task
 from elman.training.distributed import is_main_process
@@ -37,9 +38,12 @@ def _fine_tune(recipe: Recipe, examples: Any, folder: Path) -> Task:
         raise ConfigError(f"{folder} holds a {stored['task']}, which cannot begin a {recipe.task}")
     if stored.get("tokens") != to_plain(recipe.tokens):
         raise ConfigError(f"{folder} has other tokens: {stored.get('tokens')}; give the same")
-    model = artifact.load(folder)
+    asked_cell = recipe.model.cell
+    code = asked_cell if isinstance(asked_cell, OwnCell) and asked_cell.data is None else None
+    model = artifact.load(folder, cell=code)
     for name, was, asked in differing_options(model.config, recipe.model):
-        raise ConfigError(f"model.{name} is {asked!r}, but {folder} was trained with {was!r}")
+        hint = f"; give --cell {folder / CELL}" if name == "cell" and isinstance(was, OwnCell) else ""
+        raise ConfigError(f"model.{name} is {asked!r}, but {folder} was trained with {was!r}{hint}")
     if bool(model.config.vectors) != bool(recipe.model.vectors):
         raise ConfigError(f"{folder} was trained with vectors or this is, not both; say the same")
     model, growth = artifact.load(folder, options=recipe.model).grow(recipe.tokens, examples)

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from elman.argument_checks import check_arguments
+from elman.cells import OwnCell
 from elman.config import apply_override, to_plain
 from elman.devices import find_device
 from elman.errors import ConfigError, ModelError
@@ -20,6 +21,7 @@ from elman.folders.disk_room import check_room, file_size
 from elman.folders.folder_contents import find_run
 from elman.folders.output_folder import parse_folder
 from elman.folders.run_folder import RunFolder, claim_for_training
+from elman.model_cell import write_cell
 from elman.model_files import CHECKPOINT
 from elman.pipeline.delivery import Delivery, deliver
 from elman.pipeline.recipe import (
@@ -38,6 +40,7 @@ from elman.pipeline.run_record import PYTHON, RunRecord, describe_data, describe
 from elman.pipeline.start_model import start_model
 from elman.pipeline.training_data import read_data
 from elman.pipeline.training_memory import check_training_memory
+from elman.recipes.recipe_files import find_recipe
 from elman.tasks.base import Task
 from elman.training.checkpoint import checkpoint_size
 from elman.training.distributed import is_main_process, local_device, was_restarted
@@ -68,7 +71,9 @@ def train(
     init: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
 ) -> Task:
-    """Train by a recipe, a TOML file or a dict of the same shape, into the model folder ``out``, if any.
+    """Train by a recipe into the model folder ``out``, if any.
+
+    A recipe is a TOML file, a dict of the same shape, or the name of one of Elman's: ``"recipe:trec"``.
 
     ``set`` holds overrides: ``["model.hidden=256"]``. An interrupted run is a ModelError; ``resume`` goes on.
     A folder that holds anything is refused; with ``overwrite`` it is replaced when the model is complete.
@@ -76,7 +81,10 @@ def train(
     if out is None:
         with TemporaryDirectory() as folder:
             return train(recipe, folder, set=set, device=device, init=init)
-    chosen = build(reduce(apply_override, set, recipe)) if isinstance(recipe, dict) else read(Path(recipe), set)
+    if isinstance(recipe, dict):
+        chosen = build(reduce(apply_override, set, recipe))
+    else:
+        chosen = read(find_recipe(recipe), set)
     start = None if init is None else Path(init)
     in_use = device == "cuda" or torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
     gpus = [*range(torch.cuda.device_count())] if in_use else []
@@ -129,7 +137,7 @@ def _train(
     model.fit_statistics(dataset)
     config, stats = to_plain(recipe), model.dataset_stats(dataset)
     described = describe_data(named, data_sources(recipe), data.reports) if is_main_process() else {}
-    fingerprint = _fingerprint(with_contents(config, described)) | {"seen": stats}
+    fingerprint = _fingerprint(with_contents(config, described)) | {"seen": stats} | _own_cell(recipe)
     target = train_target(recipe, model)
     snapshot = find_resume_point(folder.work, fingerprint, asked=resume, changeable=CHANGEABLE)
     if is_main_process():
@@ -138,6 +146,7 @@ def _train(
         record.begin(described, resumed=snapshot is not None)
         if snapshot is None:
             model.save_vocab(folder.work)  # for the case that it is resumed
+            write_cell(model.config.cell, folder.work)
     settings = recipe.training if valid else replace(recipe.training, patience=0)
     batches = model.build_batches(dataset, recipe.data, settings.seed)
     check_training_memory(recipe, target.net, batches, str(model.device))
@@ -154,6 +163,12 @@ def _train(
 
 def _validation(model: Task, valid: Any, target: TrainTarget) -> Validation:
     return Validation(lambda: model.validate(valid) | target.metrics(), model.metric, model.best)
+
+
+def _own_cell(recipe: Recipe) -> dict[str, str]:
+    """What the cell of a resumed run must compute, where it is not one of Elman's."""
+    cell = recipe.model.cell
+    return {"cell": cell.digest} if isinstance(cell, OwnCell) else {}
 
 
 def _fingerprint(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from elman.tasks.base import PredictOptions, Task
 from elman.tasks.table_answers import answer_rows, find_texts, free_names, trained_columns, wanted_columns
 from elman.text.tables import StrPath, Table, TableRow
 
-_OF_THE_COMMAND = frozenset({"format", "table", "others", "attention", "show_attention"})
+_OF_THE_COMMAND = frozenset({"format", "table", "others", "attention", "show_attention", "beam_tree"})
 
 
 class Predictor:

@@ -6,6 +6,6 @@ try:
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] != "sklearn":
         raise
-    raise ImportError("elman.sklearn needs scikit-learn: pip install 'elman[sklearn]'") from None
+    raise ImportError('elman.sklearn needs scikit-learn: pip install "elman[sklearn]"') from None
 
 __all__ = ["Classifier", "Tagger"]

@@ -8,4 +8,4 @@ try:
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] != "spacy":
         raise
-    raise ImportError("elman.spacy needs spaCy: pip install 'elman[spacy]'") from None
+    raise ImportError('elman.spacy needs spaCy: pip install "elman[spacy]"') from None

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 import torch
 
-from elman.errors import ConfigError
+from elman.errors import ConfigError, ModelError
 from elman.shapes import Tensor
 from elman.tasks.growth import Growth
 from elman.tasks.holdout import hold_out, warn_of_overlap
@@ -49,6 +49,7 @@ class PredictOptions(NamedTuple):
     decoding: Mapping[str, Any] = MappingProxyType({})  # how to search for an answer
     others: Sequence[Any] = ()  # models that answer together with this one
     align: bool = False  # whether to say where the model looked
+    trees: bool = False  # whether to say how each answer was searched for
     threshold: float = 0.0  # a label that is less likely than this
     otherwise: str = ""  # is not given, but this
 
@@ -247,6 +248,13 @@ class Task(UserMethods[Row], ABC):
     @abstractmethod
     def trace(self, text: str, word: int | None) -> TextTrace:
         """What inspection needs while the model reads a text; ``word``, from 1, chooses one of its answers."""
+
+    def blueprint(self) -> Mapping[str, Any]:
+        """The parts that the model is made of, by name: layers, tokenizers, tensors and plain values.
+
+        ``kind`` says how they work together, for a runtime that is not Python.
+        """
+        raise ModelError(f"{self.spec.title} runs in Python only")
 
     @abstractmethod
     def card_info(self) -> CardInfo:

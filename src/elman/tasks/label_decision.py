@@ -137,6 +137,10 @@ class Decision(ABC):
     def record(self, prediction: Prediction) -> dict[str, Any]:
         """A prediction as JSON has it."""
 
+    def list_parts(self, names: Sequence[str]) -> dict[str, Any]:
+        """What a runtime that is not Python needs to decide as this does."""
+        return {"kind": self.kind, "temperature": self.temperature}
+
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """What ``decision.json`` holds; nothing where it is as untrained."""

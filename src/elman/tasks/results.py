@@ -8,10 +8,13 @@ from typing import Any, NamedTuple
 
 from torch import nn
 
+from elman.cells import RecordedCell
+from elman.decoding import BeamTree
 from elman.errors import ConfigError, ModelError
 from elman.layers.rnn import RNN, StackedRNN
 from elman.metrics import ConfusedPair, LabelScore
 from elman.shapes import Float, Int, Tensor
+from elman.tasks.heat_table import heat_table
 from elman.text.tables import TableReport
 
 
@@ -22,6 +25,9 @@ class Alignment(NamedTuple):
     target: list[str]
     weights: Float[Tensor, "T S"]
 
+    def _repr_html_(self) -> str:
+        return heat_table(self.weights.tolist(), columns=self.source, rows=self.target)
+
 
 class Answer(NamedTuple):
     """What ``elman predict`` prints for one line: as text, as a JSON object, or as cells of a table."""
@@ -30,6 +36,7 @@ class Answer(NamedTuple):
     record: Mapping[str, Any]
     alignment: Alignment | None = None
     cells: Sequence[Any] = ()  # of a table, under `Task.answer_columns`
+    tree: BeamTree | None = None  # of the search for it
 
 
 def rank_columns(columns: Mapping[str, type], count: int) -> dict[str, type]:
@@ -120,6 +127,22 @@ class Surprisal:
     nats: list[float]
 
 
+class LayerPass(NamedTuple):
+    """Recurrent layers and one sequence that they read, to look at what their units do."""
+
+    part: str  # of the network: encoder, first text; "" where there is one
+    tokens: list[str]
+    layers: RNN | StackedRNN
+    xs: Float[Tensor, "1 T D"]
+
+
+class DecoderPass(NamedTuple):
+    """The cells of a decoder, the lowest first, after they wrote one sequence."""
+
+    tokens: list[str]  # that were read, one a step
+    cells: list[RecordedCell]
+
+
 @dataclass(frozen=True)
 class TextTrace:
     """A model before it reads one text: all that is needed to look at it while it does.
@@ -129,14 +152,14 @@ class TextTrace:
 
     tokens: list[str]  # what the network reads
     separator: str  # what stands between two tokens
-    layers: RNN | StackedRNN | None  # whose gates are looked at
-    xs: Float[Tensor, "1 T D"]  # what they read
+    passes: list[LayerPass]  # whose gates are looked at
     embedding: nn.Module
     margins: Callable[[], Float[Tensor, " N"]]
     questions: list[Question]
     attention: Float[Tensor, " T"] | None = None  # where a text is summed up by it
     surprisal: Surprisal | None = None
     alignment: Alignment | None = None
+    decoder: DecoderPass | None = None  # of a model that writes
 
 
 def best_two(scores: Float[Tensor, "T Y"]) -> tuple[Int[Tensor, " T"], Int[Tensor, " T"]]:

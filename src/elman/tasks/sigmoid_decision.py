@@ -147,6 +147,9 @@ class SigmoidDecision(Decision):
     def record(self, prediction: Prediction) -> dict[str, Any]:
         return {"labels": list(prediction.labels), "probabilities": prediction.probabilities}
 
+    def list_parts(self, names: Sequence[str]) -> dict[str, Any]:
+        return {**super().list_parts(names), "thresholds": self._cuts(names).tolist()}
+
     def to_json(self) -> dict[str, Any]:
         cuts = {"threshold": self.threshold, "thresholds": dict(self.thresholds)}
         return {"kind": self.kind, "delimiter": self.delimiter, **self.calibration.to_json(), **cuts}

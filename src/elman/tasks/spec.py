@@ -77,7 +77,7 @@ FILES = {
 }
 TOKENS = {"--tokens": Flag("tokens.kind", "Tokenizer: words, whitespace, chars, bytes, bpe or unigram.")}
 NETWORK = {
-    "--cell": Flag("model.cell", "Recurrent cell: lstm, gru, elman, relu, peephole-lstm, …"),
+    "--cell": Flag("model.cell", "Recurrent cell: lstm, gru, elman, …, or your own: FILE.py:NAME."),
     "--hidden": Flag("model.hidden", "Hidden size of each direction.", "N", Size),
     "--layers": Flag("model.layers", "Number of layers.", "N", LayerCount),
     "--dropout": Flag("model.dropout", "Dropout rate.", "P", Rate),

@@ -10,6 +10,7 @@ from torch import nn
 from typing_extensions import TypeVar
 
 from elman.errors import ArgumentError, ConfigError, show_value
+from elman.number_format import format_scores
 from elman.tasks.results import CardInfo, ModelRecord
 from elman.tasks.spec import TaskSpec
 from elman.text.tables.in_memory import InMemory, StrPath
@@ -46,7 +47,7 @@ Examples = Iterable[Row] | DataFrame | ArrowData | StrPath | tuple[StrPath, ...]
 class TrainOptions(TypedDict, total=False):
     """The options of training that have names of their own, as flags of ``elman train`` have."""
 
-    cell: str
+    cell: Any  # a name, "FILE.py:NAME", a formula or a class of cells
     hidden: int
     layers: int
     dropout: float
@@ -120,11 +121,11 @@ class UserMethods(Generic[Row]):
         return model
 
     @classmethod
-    def load(cls: type[M], folder: StrPath, *, device: str = "cpu") -> M:
-        """The model in a folder, which must be one of this task."""
+    def load(cls: type[M], folder: StrPath, *, device: str = "cpu", cell: Any = None) -> M:
+        """The model in a folder, which must be one of this task; ``cell`` is as in `elman.load`."""
         import elman
 
-        return elman.load(folder, cls, device=device)
+        return elman.load(folder, cls, device=device, cell=cell)
 
     def save(self, folder: StrPath, *, overwrite: bool = False) -> None:
         """Write a model folder: weights, vocabularies, settings, scores and a model card.
@@ -163,9 +164,11 @@ class UserMethods(Generic[Row]):
         return f"<{type(self).__name__} {parts}>"
 
     def _repr_html_(self) -> str:
+        measured = self.record.metrics if self.record else {}
+        scores = {name: format_scores(measured[name]) for name in ("valid", "test") if measured.get(name)}
         rows = "".join(
             f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
-            for name, value in self.summary().items()
+            for name, value in {**self.summary(), **scores}.items()
         )
         return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
 

@@ -5,6 +5,7 @@ Both know all 256 bytes, so every text can be encoded and comes back exactly.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -50,6 +51,12 @@ class SubwordTokenizer:
         table = _bytes_by_character()
         ordinary = self.items[len(SPECIALS) :]
         return (*[b""] * len(SPECIALS), *(bytes(map(table.__getitem__, i)) for i in ordinary))
+
+    @cached_property
+    def definition(self) -> dict[str, Any]:
+        """What the library stores of it: normalizer, vocabulary, merges or scores."""
+        stored: dict[str, Any] = json.loads(self._pieces.to_str())
+        return stored
 
     def normalize(self, text: str) -> str:
         return self.decode(self.encode(text))

@@ -1,15 +1,15 @@
-"""What people see of a run, on stderr: a bar on a terminal, plain lines elsewhere."""
+"""What people see of a run: a bar on a terminal or in a notebook, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import sys
-import time
-from collections import deque
-from collections.abc import Callable
 from typing import IO, Any, Protocol, cast, runtime_checkable
 
-from elman.number_format import format_clock, format_number, format_scores
+from elman.number_format import format_scores
+from elman.training.event_lines import describe_end, describe_evaluation, describe_update
 from elman.training.events import Evaluation, Event, TrainingEnd, Update
+from elman.training.notebook_display import NotebookDisplay, find_notebook_output
+from elman.training.pace import Pace
 
 
 @runtime_checkable
@@ -21,8 +21,13 @@ class DisplayStream(Protocol):
     def isatty(self) -> bool: ...
 
 
-def make_display(unit: str, stream: DisplayStream | None = None) -> LineDisplay | BarDisplay:
-    """The display that suits the stream; ``unit`` is what weights are counted in."""
+def make_display(unit: str, stream: DisplayStream | None = None) -> LineDisplay | BarDisplay | NotebookDisplay:
+    """The display that suits the stream, stderr or the cell of a notebook if none is given.
+
+    ``unit`` is what weights are counted in.
+    """
+    if stream is None and (output := find_notebook_output()) is not None:
+        return NotebookDisplay(unit, output)
     stream = stream or sys.stderr
     if stream.isatty():
         try:
@@ -30,35 +35,6 @@ def make_display(unit: str, stream: DisplayStream | None = None) -> LineDisplay 
         except ImportError:  # rich is an aid, not a need
             pass
     return LineDisplay(unit, stream)
-
-
-class Pace:
-    """How fast a run is, and how long it will take, by the updates seen."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.clock = clock
-        self.begun: tuple[float, float] | None = None
-        self.recent: deque[tuple[float, float]] = deque(maxlen=100)
-        self.left = 0.0
-
-    def see(self, event: Event) -> None:
-        now = self.clock()
-        if isinstance(event, Evaluation):
-            self.recent.clear()  # the speed is that of training
-        if not isinstance(event, Update):
-            return
-        self.recent.append((now, event.weight))
-        self.begun = self.begun or (now, event.progress)
-        done = event.progress - self.begun[1]
-        self.left = (now - self.begun[0]) / done * (1 - event.progress) if done > 0 else 0.0
-
-    @property
-    def speed(self) -> float:
-        """Weight a second."""
-        if len(self.recent) < 2 or self.recent[-1][0] <= self.recent[0][0]:
-            return 0.0
-        weight = sum(weight for _, weight in list(self.recent)[1:])
-        return weight / (self.recent[-1][0] - self.recent[0][0])
 
 
 class LineDisplay:
@@ -73,11 +49,11 @@ class LineDisplay:
         self.pace.see(event)
         if isinstance(event, Update) and self.pace.clock() - self.said >= self.every:
             self.said = self.pace.clock()
-            self.say(_update(event, self.pace, self.unit))
+            self.say(describe_update(event, self.pace, self.unit))
         elif isinstance(event, Evaluation):
-            self.say(_evaluation(event))
+            self.say(describe_evaluation(event))
         elif isinstance(event, TrainingEnd):
-            self.say(_end(event))
+            self.say(describe_end(event))
 
     def say(self, text: str) -> None:
         print(text, file=self.stream, flush=True)
@@ -102,44 +78,17 @@ class BarDisplay:
     def show(self, event: Event) -> None:
         self.pace.see(event)
         if isinstance(event, Update):
-            text = _update(event, self.pace, self.unit, self.metric)
+            text = describe_update(event, self.pace, self.unit, self.metric)
             self.bar.update(self.task, completed=event.progress, description=text)
         elif isinstance(event, Evaluation):
             self.metric = format_scores({event.metric: event.scores[event.metric]})
-            self.say(_evaluation(event))
+            self.say(describe_evaluation(event))
         elif isinstance(event, TrainingEnd):
             self.bar.update(self.task, completed=1.0)
-            self.say(_end(event))
+            self.say(describe_end(event))
 
     def say(self, text: str) -> None:
         self.bar.console.print(text, markup=False, highlight=False)
 
     def close(self) -> None:
         self.bar.stop()
-
-
-def _update(event: Update, pace: Pace, unit: str, metric: str = "") -> str:
-    """What is known at an update."""
-    loss = format_number(event.loss)
-    parts = [f"epoch {event.epoch:,}  update {event.number:,}  loss {loss}", metric]
-    if speed := pace.speed:
-        parts.append(f"{speed:,.0f} {unit}/s")
-    if round(pace.left):
-        parts.append(f"{format_clock(pace.left)} left")
-    return "  ".join(part for part in parts if part)
-
-
-def _evaluation(event: Evaluation) -> str:
-    return f"update {event.number:,}  {_scores(event)}{'  (best)' if event.best else ''}"
-
-
-def _end(event: TrainingEnd) -> str:
-    scores = _scores(event)
-    done = {name: f"all {name} done" for name in ("epochs", "updates")}
-    why = {**done, "minutes": "the time is up", "patience": "early stopping", "failure": "the run failed"}
-    best = "; best: " if event.best_update else "; nothing is better than the model it began with: "
-    return f"{why[event.reason]} after update {event.number:,}{best if scores else ''}{scores}"
-
-
-def _scores(event: Evaluation | TrainingEnd) -> str:
-    return format_scores(event.scores, between="  ")

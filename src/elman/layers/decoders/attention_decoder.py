@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from torch.nn.functional import linear
 
-from elman.cells import Cell, Formulaic, Stacked
+from elman.cells import Cell, Formulaic, OutputWrapper, RecordedCell, Residual, Stacked
 from elman.layers.attention import Attention, Memory
 from elman.layers.decoders.base import DecoderContext, DecoderOutput, Readout, RecurrentDecoder
 from elman.layers.decoders.initial_state import DecoderInit
@@ -122,8 +122,22 @@ class TrainedWeights:
         return linear(c, formula_cell(self.reader).affine()[0][:, -self.wide :])
 
 
-def formula_cell(cell: Any) -> Formulaic:
-    """The cell of a layer without its dropout."""
-    while not isinstance(cell, Formulaic):
+def formula_cell(cell: Cell[Any]) -> Formulaic | IdentityInput:
+    """The cell of a layer without its dropout, as what reads W x + b."""
+    while isinstance(cell, OutputWrapper | RecordedCell | Residual):
         cell = cell.cell
-    return cell
+    return cell if isinstance(cell, Formulaic) else IdentityInput(cell)
+
+
+class IdentityInput:
+    """A cell without a formula, as if it read W x + b: W is the identity, so [x; c] reaches it as it is."""
+
+    def __init__(self, cell: Cell[Any]) -> None:
+        self.cell = cell
+
+    def affine(self) -> tuple[Tensor, None]:
+        weight = next(self.cell.parameters(), torch.empty(0))
+        return torch.eye(self.cell.input_size, dtype=weight.dtype, device=weight.device), None
+
+    def step_inputs(self, gates: Tensor) -> Any:
+        return self.cell.project(gates)

@@ -13,7 +13,7 @@ from torch.nn.functional import linear
 
 from elman.cells import Cell, Residual
 from elman.layers.attention import Memory
-from elman.layers.decoders.attention_decoder import AttentionDecoder, formula_cell
+from elman.layers.decoders.attention_decoder import AttentionDecoder, IdentityInput, formula_cell
 from elman.layers.decoders.base import DecoderContext
 from elman.layers.embedding import Embedding
 from elman.layers.packed_linear import FrozenCell, PackedLinear
@@ -61,7 +61,8 @@ def freeze_cell(cell: Cell[Any]) -> Cell[Any]:
     """The cell of a layer without its dropout, its matrices laid out once."""
     if isinstance(cell, Residual):
         return Residual(freeze_cell(cell.cell))
-    return FrozenCell(formula_cell(cell))
+    bare = formula_cell(cell)
+    return bare.cell if isinstance(bare, IdentityInput) else FrozenCell(bare)
 
 
 class TokenProjections:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import nn
 
-from elman.cells import Formulaic
+from elman.cells import Cell, require_formula
 from elman.errors import ModelError
 from elman.layers.encoder import EncoderOutput
 from elman.layers.rnn import mean
@@ -29,7 +29,7 @@ SUMMARIES: dict[str, Summary] = {"last": attrgetter("last"), "mean": EncoderOutp
 class ZeroInit(nn.Module):
     """s_0 = 0, whatever was read."""
 
-    def __init__(self, cells: Sequence[Formulaic]) -> None:
+    def __init__(self, cells: Sequence[Cell[Any]]) -> None:
         super().__init__()
         self._cells = tuple(cells)  # the decoder's: in a tuple, lest they become parameters here
 
@@ -47,7 +47,9 @@ class CopyInit(nn.Module):
     def forward(self, encoding: EncoderOutput) -> tuple[Any, ...]:
         if encoding.final is None:
             raise ModelError("this encoder has no last state to copy; let a network transform")
-        return tuple(state if isinstance(state, State) else map_state(mean, *state) for state in encoding.final)
+        pairs = (type(state) is tuple for state in encoding.final)  # of two directions
+        both = zip(encoding.final, pairs, strict=True)
+        return tuple(map_state(mean, *state) if pair else state for state, pair in both)
 
 
 class MeanInit(ZeroInit):
@@ -56,7 +58,8 @@ class MeanInit(ZeroInit):
     def forward(self, encoding: EncoderOutput) -> tuple[Any, ...]:
         return tuple(self._first(cell, encoding.mean()) for cell in self._cells)
 
-    def _first(self, cell: Formulaic, summary: Tensor) -> State:
+    def _first(self, cell: Cell[Any], summary: Tensor) -> State:
+        cell = require_formula(cell)
         width = cell.widths[cell.formula.output]
         if summary.shape[1] not in (width, 2 * width):
             raise ModelError(
@@ -68,16 +71,21 @@ class MeanInit(ZeroInit):
 
 
 class LearnedInit(nn.Module):
-    """Every part of s_0 is tanh(W c + b) of its own, c = g(h_{1:n}): h_0^dec = NN(h_n^enc)."""
+    """Every part of s_0 is tanh(W c + b) of its own, c = g(h_{1:n}): h_0^dec = NN(h_n^enc).
 
-    def __init__(self, cells: Sequence[Formulaic], size: int, summary: Summary) -> None:
+    Parts of a cell without a formula that are no vectors, such as a memory of several, begin as the cell says.
+    """
+
+    def __init__(self, cells: Sequence[Cell[Any]], size: int, summary: Summary) -> None:
         super().__init__()
         self.summary = summary
-        self._blank = tuple(cell.initial(torch.zeros(1, 1)) for cell in cells)
-        self._widths = [leaf.shape[1] for _, leaf in leaves(self._blank)]
+        self._cells = tuple(cells)  # the decoder's: in a tuple, lest they become parameters here
+        blank = tuple(cell.initial(torch.zeros(1, 1)) for cell in cells)
+        self._widths = [leaf.shape[1] for _, leaf in leaves(blank) if leaf.dim() == 2]
         self.W = nn.Linear(size, sum(self._widths))
 
     def forward(self, encoding: EncoderOutput) -> tuple[Any, ...]:
         values = torch.tanh(self.W(self.summary(encoding)))
         parts = iter(torch.split(values, self._widths, -1))
-        return cast("tuple[Any, ...]", map_state(lambda _: next(parts), self._blank))
+        blank = tuple(cell.initial(values) for cell in self._cells)
+        return map_state(lambda leaf: next(parts) if leaf.dim() == 2 else leaf, blank)

@@ -10,7 +10,7 @@ from torch import nn
 from elman.errors import ConfigError
 from elman.layers.pooling import AttentionPooling
 from elman.shapes import Float, Tensor
-from elman.tasks.results import Question, TextTrace
+from elman.tasks.results import LayerPass, Question, TextTrace
 from elman.tasks.word_batch import collate
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ def trace(task: Classifier, text: str, word: int | None) -> TextTrace:
 
     tokens, blank = task.featurizer.display(text), " " if task.featurizer.tokenizer.level == "word" else ""
     layers, question = getattr(net, "encode", None), Question("the text", asked.answer, asked.other)
+    passes = [] if layers is None else [LayerPass("", tokens, layers, xs)]
     looked = _attention(net.pool, net, words) if isinstance(net.pool, AttentionPooling) else None
-    return TextTrace(tokens, blank, layers, xs, net.words, margin, [question], attention=looked)
+    return TextTrace(tokens, blank, passes, net.words, margin, [question], attention=looked)
 
 
 @torch.no_grad()

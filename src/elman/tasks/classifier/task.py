@@ -8,6 +8,7 @@ from typing import Any
 
 from elman.tasks.base import TaskDefaults
 from elman.tasks.classifier import SPEC
+from elman.tasks.classifier.classifier_blueprint import list_classifier_parts
 from elman.tasks.classifier.data import (
     ClassifierDataConfig,
     ClassifierExample,
@@ -50,6 +51,7 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
     read = staticmethod(read_examples)
     resolve_data = staticmethod(resolve_delimiter)
     trace = trace
+    blueprint = list_classifier_parts
 
     @classmethod
     def split(cls, data: ClassifierDataConfig) -> tuple[list[Any], list[Any]]:

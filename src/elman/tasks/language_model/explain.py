@@ -9,7 +9,7 @@ import torch
 from elman.generation import score
 from elman.generation.token_bytes import display_token, display_tokens
 from elman.shapes import Tensor
-from elman.tasks.results import Question, Surprisal, TextTrace, best_two, word_index
+from elman.tasks.results import LayerPass, Question, Surprisal, TextTrace, best_two, word_index
 
 if TYPE_CHECKING:
     from elman.tasks.language_model.task import LanguageModel
@@ -32,9 +32,11 @@ def trace(task: LanguageModel, text: str, word: int | None) -> TextTrace:
         return logits[:, best] - logits[:, other]
 
     *tokens, end = display_tokens(tokenizer, text, task.end)
+    tokens = [end, *tokens]
     blank = " " if tokenizer.level == "word" else ""
     asked = "the next token" if word is None else f"token {word}"
     questions = [Question(asked, display_token(tokenizer, best), display_token(tokenizer, other))]
     found = score(task, text)
     surprisal = Surprisal(found.tokens, [-nats for nats in found.log_probs])
-    return TextTrace([end, *tokens], blank, net.layers, xs, net.embed, margin, questions, surprisal=surprisal)
+    passes = [LayerPass("", tokens, net.layers, xs)]
+    return TextTrace(tokens, blank, passes, net.embed, margin, questions, surprisal=surprisal)

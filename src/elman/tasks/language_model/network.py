@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn.functional import dropout
 
-from elman.cells import Cell, Formulaic, Mogrifier, WeightDrop, Zoneout, get_cell, stack_cells
+from elman.cells import Cell, Formulaic, Mogrifier, WeightDrop, Zoneout, get_cell, require_formula, stack_cells
 from elman.layers.cross_entropy import weighted_mean
 from elman.layers.embedding import Embedding, LockedDropout, Pretrained, PretrainedEmbedding
 from elman.layers.mixture import Mixture
@@ -122,7 +122,10 @@ def _mean_square(hs: Float[Tensor, "B T H"]) -> Float[Tensor, "B T"]:
 
 
 def _cell(config: LanguageModelConfig, size: int, width: int) -> Cell[Any]:
-    cell: Formulaic = WeightDrop(get_cell(config.cell)(size, width), config.weight_drop)
+    plain = get_cell(config.cell)(size, width)
+    if not (isinstance(plain, Formulaic) or config.weight_drop or config.mogrifier_rounds or config.zoneout):
+        return plain
+    cell: Formulaic = WeightDrop(require_formula(plain), config.weight_drop)
     if config.mogrifier_rounds:
         cell = Mogrifier(cell, rounds=config.mogrifier_rounds, rank=config.mogrifier_rank)
     return Zoneout(cell, config.zoneout) if config.zoneout else cell

@@ -40,6 +40,7 @@ from elman.tasks.language_model.data import (
 )
 from elman.tasks.language_model.explain import trace
 from elman.tasks.language_model.judged_lines import judge_lines
+from elman.tasks.language_model.lm_blueprint import list_lm_parts
 from elman.tasks.language_model.network import BPTTBatch, BPTTLoss, LanguageModelNetwork
 from elman.tasks.language_model.sequence import LanguageModelSequenceModel
 from elman.tasks.results import CardInfo, Report
@@ -85,6 +86,7 @@ class LanguageModel(GenerationMixin, Task[str]):
     best: Literal["max", "min"] = "min"
     read = staticmethod(read_corpus)
     trace = trace
+    blueprint = list_lm_parts
 
     config: LanguageModelConfig
     net: LanguageModelNetwork

@@ -11,7 +11,8 @@ from torch.nn.utils.rnn import pad_sequence
 from elman.errors import ConfigError
 from elman.shapes import Bool, Float, Tensor
 from elman.tasks.pairs.data import split_line
-from elman.tasks.results import Alignment, Question, TextTrace
+from elman.tasks.pairs.network import PairsNetwork
+from elman.tasks.results import Alignment, LayerPass, Question, TextTrace
 from elman.tasks.word_batch import collate
 
 if TYPE_CHECKING:
@@ -43,7 +44,21 @@ def trace(task: Pairs, text: str, word: int | None) -> TextTrace:
         alignment = Alignment(first, second, weights.float().cpu())
     tokens, blank = [*first, BETWEEN, *second], " " if task.featurizer.tokenizer.level == "word" else ""
     question = Question("the pair", asked.answer, asked.other)
-    return TextTrace(tokens, blank, None, xs, net.words, margin, [question], alignment=alignment)
+    passes = _passes(net, texts, mask, (first, second))
+    return TextTrace(tokens, blank, passes, net.words, margin, [question], alignment=alignment)
+
+
+@torch.no_grad()
+def _passes(net: PairsNetwork, xs: Tensor, mask: Tensor, texts: tuple[list[str], list[str]]) -> list[LayerPass]:
+    """Each text as it is read, and where words are aligned, as what was compared is read."""
+    seen = [("", net.encode, xs)]
+    if net.compare is not None:
+        seen.append((", compared", net.compare.compose, net.read_compared(xs, mask)))
+    return [
+        LayerPass(f"{which} text{how}", words, layers, xs[i : i + 1, : len(words)])
+        for how, layers, xs in seen
+        for i, (which, words) in enumerate(zip(("first", "second"), texts, strict=True))
+    ]
 
 
 def _separate(xs: Float[Tensor, "1 L D"], first: int) -> tuple[Float[Tensor, "2 T D"], Bool[Tensor, "2 T"]]:

@@ -80,6 +80,11 @@ class PairsNetwork(LabelNetwork):
         _, weights = self.compare.align(self._read(xs, mask), mask)
         return weights
 
+    def read_compared(self, xs: Float[Tensor, "N T D"], mask: Bool[Tensor, "N T"]) -> Float[Tensor, "N T H"]:
+        """What the second recurrent network reads: each word beside those it is aligned to."""
+        assert self.compare is not None
+        return self.compare.compare(self._read(xs, mask), mask)
+
 
 def join(u: Float[Tensor, "B H"], v: Float[Tensor, "B H"]) -> Float[Tensor, "B HHHH"]:
     """[u ; v ; |u - v| ; u ⊙ v]"""
@@ -110,11 +115,14 @@ class SoftAlignment(nn.Module):
         self.output_size = self.compose.output_size
 
     def forward(self, zs: Float[Tensor, "N T E"], mask: Bool[Tensor, "N T"]) -> Float[Tensor, "N T H"]:
-        aligned, _ = self.align(zs, mask)
-        parts = torch.cat([zs, aligned, zs - aligned, zs * aligned], -1)
         ys: Tensor
-        ys, _ = self.compose(torch.relu(self.project(parts)), mask)
+        ys, _ = self.compose(self.compare(zs, mask), mask)
         return ys
+
+    def compare(self, zs: Float[Tensor, "N T E"], mask: Bool[Tensor, "N T"]) -> Float[Tensor, "N T H"]:
+        """relu(W [a ; ã ; a - ã ; a ⊙ ã] + b)"""
+        aligned, _ = self.align(zs, mask)
+        return torch.relu(self.project(torch.cat([zs, aligned, zs - aligned, zs * aligned], -1)))
 
     def align(
         self, zs: Float[Tensor, "N T E"], mask: Bool[Tensor, "N T"]

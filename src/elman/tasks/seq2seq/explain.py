@@ -7,17 +7,27 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from elman.cells import RecordedCell, record_stack
 from elman.errors import ConfigError
 from elman.generation.token_bytes import display_token, display_tokens
 from elman.layers.encoder import RecurrentEncoder
 from elman.shapes import Float, Tensor
-from elman.tasks.results import Alignment, Question, Surprisal, TextTrace, best_two, word_index
+from elman.tasks.results import (
+    Alignment,
+    DecoderPass,
+    LayerPass,
+    Question,
+    Surprisal,
+    TextTrace,
+    best_two,
+    word_index,
+)
 from elman.tasks.seq2seq.config import ATTENDING
 from elman.tasks.seq2seq.data import EncodedPair, Seq2SeqExample
 from elman.tasks.seq2seq.loss import teacher_forced, tokens_before
 from elman.tasks.seq2seq.network import Seq2SeqNetwork
 from elman.tasks.seq2seq.search import Seq2SeqBatch
-from elman.text.vocab import EOS, UNK
+from elman.text.vocab import BOS, EOS, SPECIALS, UNK
 
 if TYPE_CHECKING:
     from elman.tasks.seq2seq.task import Seq2Seq
@@ -47,9 +57,30 @@ def trace(task: Seq2Seq, text: str, word: int | None) -> TextTrace:
     ]
     blank, reader = " " if task.tokenizers.source.level == "word" else "", net.reader
     layers = reader.layers if isinstance(reader, RecurrentEncoder) else None
+    passes = [] if layers is None else [LayerPass("encoder", source, layers, xs)]
     looked = align([task], text, answer) if task.config.decoder in ATTENDING else None
-    costs, reads = Surprisal(written, nats.tolist()), net.reads
-    return TextTrace(source, blank, layers, xs, reads, margins, questions, surprisal=costs, alignment=looked)
+    return TextTrace(
+        source,
+        blank,
+        passes,
+        net.reads,
+        margins,
+        questions,
+        surprisal=Surprisal(written, nats.tolist()),
+        alignment=looked,
+        decoder=DecoderPass([SPECIALS[BOS], *written[:-1]], _write_recorded(net, batch, before)),
+    )
+
+
+@torch.no_grad()
+def _write_recorded(
+    net: Seq2SeqNetwork, batch: Seq2SeqBatch, before: Float[Tensor, "1 T D"]
+) -> list[RecordedCell]:
+    """The cells of the decoder after they read the answer, token by token."""
+    context, state = net.decoder.begin(net.encode(batch.source, batch.mask))
+    each = [record_stack(stack) for stack in context.stacks]
+    net.decoder.unroll(context._replace(stacks=tuple(stack for stack, _ in each)), state, before)
+    return [cell for _, cells in each for cell in cells]
 
 
 @torch.no_grad()

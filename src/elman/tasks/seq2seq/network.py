@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import nn
 from torch.nn.functional import dropout, pad
 
-from elman.cells import Formulaic, Stacked, get_cell, stack_cells, with_zoneout
+from elman.cells import Cell, Stacked, get_cell, stack_cells, with_zoneout
 from elman.layers.attention import SCORES, Attention
 from elman.layers.decoders.base import Decoder, DecoderContext, DecoderOutput, Readout, RecurrentDecoder
 from elman.layers.decoders.initial_state import (
@@ -139,7 +139,7 @@ def _encoder(config: Seq2SeqConfig, width: int) -> Encoder:
     return StatelessEncoder(net, hidden)
 
 
-def _cells(config: Seq2SeqConfig, context: int) -> list[Formulaic]:
+def _cells(config: Seq2SeqConfig, context: int) -> list[Cell[Any]]:
     """The decoder's cells; the one that reads the context is wider."""
     cell = with_zoneout(get_cell(config.cell), config.zoneout)
     beside = {"context": context, "bahdanau": context, "input-feeding": config.hidden}.get(config.decoder, 0)
@@ -150,7 +150,7 @@ def _cells(config: Seq2SeqConfig, context: int) -> list[Formulaic]:
     return cells
 
 
-def _stacks(config: Seq2SeqConfig, cells: list[Formulaic]) -> list[Stacked]:
+def _stacks(config: Seq2SeqConfig, cells: list[Cell[Any]]) -> list[Stacked]:
     """The decoder's cells as they are stacked: attention between layers stands between two stacks."""
     parts = [(cells[:1], False), (cells[1:], True)] if config.decoder == "gnmt" else [(cells, True)]
     return [
@@ -159,7 +159,7 @@ def _stacks(config: Seq2SeqConfig, cells: list[Formulaic]) -> list[Stacked]:
     ]
 
 
-def _start(config: Seq2SeqConfig, cells: list[Formulaic], size: int) -> DecoderInit:
+def _start(config: Seq2SeqConfig, cells: list[Cell[Any]], size: int) -> DecoderInit:
     if config.decoder_init == "zero":
         return ZeroInit(cells)
     if config.decoder_init == "transformed":

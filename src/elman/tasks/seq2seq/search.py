@@ -92,6 +92,36 @@ def write(
 
     ``text`` says what some tokens mean that are written about a source, given by its number.
     """
+    step, state, options = _prepare(steps, batch, config, text)
+    if config.beam > 1:
+        return [[*map(_without_end, some)] for some in config.search()(step, state, **options)]
+    written = decoding.rollout(step, state, decoding.Greedy(), **options)
+    return [[_without_end(one)] for one in _hypotheses(written, config.length_penalty)]
+
+
+def trace_search(
+    steps: Sequence[tuple[decoding.Step[Any], Any]],
+    batch: Seq2SeqBatch,
+    config: DecodingConfig,
+    text: Callable[[int, list[int]], str],
+) -> tuple[list[decoding.BeamEvent], list[decoding.Hypothesis]]:
+    """The same search for a batch of one source, step by step, and what it found."""
+    step, state, options = _prepare(steps, batch, config, text)
+    search, events = config.search().trace(step, state, **options), list[decoding.BeamEvent]()
+    while True:
+        try:
+            events.append(next(search))
+        except StopIteration as over:
+            return events, over.value[0]
+
+
+def _prepare(
+    steps: Sequence[tuple[decoding.Step[Any], Any]],
+    batch: Seq2SeqBatch,
+    config: DecodingConfig,
+    text: Callable[[int, list[int]], str],
+) -> tuple[decoding.Step[Any], Any, Any]:
+    """The step of one model or of several together, its first state, and where a search begins and ends."""
     step, state = steps[0]
     if len(steps) > 1:
         step, state = decoding.ensemble([s for s, _ in steps]), tuple(s for _, s in steps)
@@ -101,10 +131,7 @@ def write(
     stop = decoding.AnyOf((decoding.AtTokens((EOS,)), decoding.AtLengths(limits), *strings))
     options: Any = {"start": start, "stop": stop, "limit": int(limits.max())}
     options["constraints"] = config.constraints()
-    if config.beam > 1:
-        return [[*map(_without_end, some)] for some in config.search()(step, state, **options)]
-    written = decoding.rollout(step, state, decoding.Greedy(), **options)
-    return [[_without_end(one)] for one in _hypotheses(written, config.length_penalty)]
+    return step, state, options
 
 
 def _hypotheses(written: Any, length_penalty: float) -> Iterator[decoding.Hypothesis]:

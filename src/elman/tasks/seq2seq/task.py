@@ -37,6 +37,8 @@ from elman.tasks.seq2seq.judged_answers import judge_answers
 from elman.tasks.seq2seq.loss import loss
 from elman.tasks.seq2seq.network import Seq2SeqNetwork
 from elman.tasks.seq2seq.search import DecodingConfig, Seq2SeqBatch
+from elman.tasks.seq2seq.search_tree import search_tree
+from elman.tasks.seq2seq.seq2seq_blueprint import list_seq2seq_parts
 from elman.tasks.seq2seq.sequence import Seq2SeqSequenceModel
 from elman.tasks.seq2seq.tokenizer_pair import TokenizerPair
 from elman.tasks.seq2seq.translation import Translation, attention_weights, translate_rows
@@ -75,10 +77,11 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
     unit = "tokens"
     text_columns = ("source",)
     batches_per_epoch = 200
-    predict_options = SEARCH_OPTIONS | {"n_best", "attention", "show_attention"}
+    predict_options = SEARCH_OPTIONS | {"n_best", "attention", "show_attention", "beam_tree"}
     evaluate_options = SEARCH_OPTIONS
     read = staticmethod(read_examples)
     trace = trace
+    blueprint = list_seq2seq_parts
 
     config: Seq2SeqConfig
     net: Seq2SeqNetwork
@@ -288,7 +291,9 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
                 looked = align((self, *options.others), text, best.tokens)
             record = {"text": text, "answers": [a._asdict() for a in answers]}
             cells = [cell for a in answers for cell in (a.text, round(a.score, 4))]
-            yield Answer(line, record, looked, cells)
+            traced = options.trees and best.log_probs
+            tree = search_tree((self, *options.others), text, config) if traced else None
+            yield Answer(line, record, looked, cells, tree)
 
     def answer_columns(self, options: PredictOptions) -> dict[str, type]:
         return rank_columns({"prediction": str, "score": float}, options.n_best)

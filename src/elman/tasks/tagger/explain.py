@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from elman.shapes import Float, Tensor
-from elman.tasks.results import Question, TextTrace, best_two, word_index
+from elman.tasks.results import LayerPass, Question, TextTrace, best_two, word_index
 from elman.tasks.tagger.autoregressive import AutoregressiveHead
 from elman.tasks.tagger.heads import Head, Mask, Outputs, TagIds, TagRows
 from elman.tasks.word_batch import collate
@@ -35,7 +35,8 @@ def trace(task: Tagger, text: str, word: int | None) -> TextTrace:
         for i in places:
             answer, instead = (tagset.labels.items[int(tags[0, i])] for tags in (best, other))
             questions.append(Question(tokens[i], answer, instead))
-    return TextTrace(tokens, " ", net.encode, xs, net.words, margins, questions)
+    passes = [LayerPass("", tokens, net.encode, xs)]
+    return TextTrace(tokens, " ", passes, net.words, margins, questions)
 
 
 def _likeliest(head: Head, ys: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -38,6 +38,7 @@ from elman.tasks.tagger.tag_calibration import (
     load_calibrations,
     save_calibrations,
 )
+from elman.tasks.tagger.tagger_blueprint import list_tagger_parts
 from elman.tasks.tagger.tagger_growth import grow_tagger, require_columns
 from elman.tasks.tagger.tagset import UNKNOWN, Tagset
 from elman.tasks.tagger.text_output import find_spans, name_cells, tag_texts
@@ -85,6 +86,7 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
     spans = find_spans
     grow = grow_tagger
     trace = trace
+    blueprint = list_tagger_parts
 
     config: TaggerConfig
     net: TaggerNetwork

@@ -28,7 +28,7 @@ class FusedPatterns:
         self.calls[a] = "torch.lerp({0}, {1}, {2})", mix
         self.inside.update(a.args)
         rest = 1 - mix[2]
-        if self.trace.uses[rest] == [o for o in a.args if rest in o.args]:
+        if rest not in mix[:2] and self.trace.uses[rest] == [o for o in a.args if rest in o.args]:
             self.inside.add(rest)
         return True
 

@@ -1,0 +1,1 @@
+"""The corpora of the recipes: fetched from their public homes, and checked."""

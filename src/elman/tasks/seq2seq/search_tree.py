@@ -1,0 +1,38 @@
+"""The search for one answer as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING
+
+import torch
+
+from elman.decoding import BeamTree, grow_tree
+from elman.state import eval_mode
+from elman.tasks.seq2seq.explain import display_target
+from elman.tasks.seq2seq.loss import decoder_step
+from elman.tasks.seq2seq.search import DecodingConfig, trace_search
+from elman.text.vocab import BOS, SPECIALS
+
+if TYPE_CHECKING:
+    from elman.tasks.seq2seq.task import Seq2Seq
+
+
+@torch.no_grad()
+def search_tree(tasks: Sequence[Seq2Seq], text: str, config: DecodingConfig) -> BeamTree:
+    """What was kept and pruned while models wrote their answer to a text, together."""
+    first = tasks[0]
+    row = first.encode_pair(text)
+    batch = first.collate([row])
+
+    def join(number: int, ids: list[int]) -> str:
+        return first.tokenizers.join_tokens(first.tokenizers.decode(ids, row), ids)
+
+    with ExitStack() as stack:
+        for task in tasks:
+            stack.enter_context(eval_mode(task.net))
+        steps = [decoder_step(task.net, batch) for task in tasks]
+        events, best = trace_search(steps, batch, config, join)
+    return grow_tree(events, best, partial(display_target, first, row), start=SPECIALS[BOS])

@@ -1,0 +1,77 @@
+"""elman compare with its options: lengths, seeds, sizes, and a text of one's own."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from elman.inspect import comparison
+from tests.cli.lm_folder import call
+
+
+@pytest.fixture
+def elman(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("torch.set_num_threads", lambda count: None)
+    return lambda *arguments: call(monkeypatch, capsys, *arguments)
+
+
+def test_lengths_are_columns_and_seeds_are_spreads(elman, monkeypatch):
+    given = []
+
+    def run(self, cells):
+        given.append(self)
+        scores = dict.fromkeys(self.lengths, 50.0 + 10 * self.seed)
+        yield comparison.ComparisonResult("elman", 32, 7, 50.0, 80.0, 0.5, np.ones(1), self.seed, scores)
+
+    monkeypatch.setattr(comparison.Comparison, "run", run)
+    done = elman("compare", "elman", "--lengths", "2,3", "--seeds", "2", "--minutes", "3", "--no-picture")
+    assert (done.code, done.err) == (0, "")
+    header, row, caption = done.out.splitlines()
+    assert header.split() == [
+        "cell",
+        "parameters",
+        "memory",
+        "2",
+        "%",
+        "memory",
+        "3",
+        "%",
+        "little",
+        "data",
+        "%",
+        "seconds",
+    ]
+    assert row.split() == ["elman", "7", *(["55.0", "±", "7.1"] * 2), "80.0", "±", "0.0", "0.5"]
+    assert caption.endswith("mean ± standard deviation of 2 seeds")
+    assert [dataclasses.replace(one, seed=0) for one in given] == [
+        comparison.Comparison(lengths=(2, 3), minutes=1.5)
+    ] * 2
+    assert [one.seed for one in given] == [0, 1]
+
+
+def test_cells_are_compared_on_a_text(elman, tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "book.txt").write_text("to be or not to be\n" * 120)
+    options = ["--text", "book.txt", "--minutes", "0.004", "--parameters", "3000"]
+    done = elman("compare", "elman", "gru", *options)
+    assert (done.code, done.err) == (0, "learning curves: compare.png\n")
+    header, first, second, caption = done.out.splitlines()
+    assert header.split() == ["cell", "width", "parameters", "bits/character", "updates", "seconds"]
+    assert (first.split()[0], second.split()[0]) == ("elman", "gru")
+    assert caption.startswith("on the last 228 characters (by their frequencies alone: ")
+    assert caption.endswith("), one seed")
+    assert (tmp_path / "compare.png").read_bytes()[1:4] == b"PNG"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--text a.txt --lengths 3", "--lengths is for the memory task, not for --text: leave one of them out"),
+        ("--lengths 3,x", "--lengths is '3,x'; it must be whole numbers, as in 10,20,50"),
+        ("--width 3 --parameters 9", "width and parameters exclude each other: cells are equal in one of them"),
+        ("--text none.txt", "none.txt: no such file"),
+    ],
+)
+def test_a_comparison_that_contradicts_itself_is_one_line(elman, options, said):
+    assert elman("compare", "elman", "--no-picture", *options.split()) == (1, "", f"elman: {said}\n")

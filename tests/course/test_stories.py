@@ -1,0 +1,35 @@
+"""The little stories: drawn by a grammar that knows the probability of each."""
+
+import math
+from collections import Counter
+
+from elman.course.stories import tell_stories
+
+
+def test_a_sentence_comes_as_often_as_its_probability_says() -> None:
+    stories = tell_stories(4000, seed=5)
+    shortest = Counter(story.text for story in stories if "felt" in story.words)
+    for text, count in shortest.most_common(5):
+        chance = next(math.exp(story.log_probability) for story in stories if story.text == text)
+        assert abs(count - 4000 * chance) < 5 * math.sqrt(4000 * chance)
+
+
+def test_a_sentence_comes_about_in_one_way_only() -> None:
+    ways: dict[str, set[tuple[float, tuple[str, ...]]]] = {}
+    for story in tell_stories(4000, seed=6):
+        ways.setdefault(story.text, set()).add((round(story.log_probability, 9), story.tags))
+    assert all(len(found) == 1 for found in ways.values())
+
+
+def test_a_hero_keeps_the_same_pronouns_through_a_story() -> None:
+    for story in tell_stories(500, seed=7):
+        own = {
+            word for word in story.words if word in ("he", "his", "him", "she", "her", "they", "their", "them")
+        }
+        assert any(
+            own <= set(kind) for kind in (("he", "his", "him"), ("she", "her"), ("they", "their", "them"))
+        )
+
+
+def test_the_same_seed_tells_the_same_stories() -> None:
+    assert tell_stories(5, seed=1) == tell_stories(9, seed=1)[:5] != tell_stories(5, seed=2)
