@@ -30,6 +30,16 @@ def run(*arguments: str) -> str:
     return done.stdout
 
 
+def test_nothing_that_a_run_left_behind_is_part_of_the_project():
+    """At the top there are pages, settings and nothing else."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    top = {Path(name) for name in listed.stdout.splitlines() if "/" not in name}  # none without a repository
+    assert {path.suffix or path.name for path in top} <= {
+        *(".md", ".toml", ".yml", ".yaml", ".cff"),
+        *("LICENSE", "Makefile", ".gitignore"),
+    }
+
+
 def test_the_version_stands_in_one_place():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "version" not in project["project"]
