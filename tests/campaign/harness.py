@@ -22,7 +22,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from multiprocessing import connection, get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -230,7 +230,8 @@ def main(targets: Mapping[str, Target]) -> None:
     parser.add_argument("--replay", metavar="TARGET:SEED[:DRAWS]", help="run this case again, and nothing else")
     options = parser.parse_args()
     if options.replay:
-        _, finding = attempt(targets, options.replay)
+        with tempfile.TemporaryDirectory() as folder, chdir(folder):  # targets write where they are
+            _, finding = attempt(targets, options.replay)
         sys.exit(f"{finding.trace}{finding.what}" if finding else None)
     chosen = {name: targets[name] for name in options.only or targets}
     summary = run(chosen, options.count, options.seconds, options.jobs, options.first)

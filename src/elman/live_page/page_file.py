@@ -65,16 +65,11 @@ def describe_model(
     parts = PageParts(NETWORK_LAYERS | READING_LAYERS | SCORE_LAYERS, WeightTable(half=half))
     with eval_mode(task.net):
         network = parts.describe(task.blueprint())
+        opening = task.sample_text() if text is None else text
     title, _, facts = task.card_info()
     rounded = ["weights: rounded to 16 bits"] if half else []
     info = {"task": network["kind"], "title": title, "facts": [*facts, *rounded]}
     info |= {"labels": network.get("labels"), "separator": network.get("separator", "")}
-    written = network.pop("sample", "")
-    data = {
-        "info": info,
-        "text": written if text is None else text,
-        "network": network,
-        "formulas": parts.formulas_to_json(),
-    }
+    data = {"info": info, "text": opening, "network": network, "formulas": parts.formulas_to_json()}
     data |= {"weights": parts.weights.pack()}
     return data, {"operations.js": print_operations(), "steps.js": print_steps(parts.steps)}

@@ -256,6 +256,10 @@ class Task(UserMethods[Row], ABC):
         """
         raise ModelError(f"{self.spec.title} runs in Python only")
 
+    def sample_text(self) -> str:
+        """A short text that the model writes, the same each time; empty where it writes none by itself."""
+        return ""
+
     @abstractmethod
     def card_info(self) -> CardInfo:
         """For the model card."""

@@ -1,4 +1,4 @@
-"""The parts of a language model, for whoever runs it elsewhere."""
+"""The parts of a language model, and a text of its own, for whoever runs it elsewhere."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ def list_lm_parts(task: LanguageModel) -> dict[str, Any]:
         "embed": net.embed,
         "layers": net.layers,
         "output": net.softmax,
-        "sample": _write_sample(task),
     }
 
 
-def _write_sample(task: LanguageModel) -> str:
+def write_sample(task: LanguageModel) -> str:
     """A short text of its own, the same each time: the longest line of a few."""
     tokens = 60 if task.tokenizer.level in ("char", "byte") else 15
     lines = generate(task, "", Sampling(temperature=0.7, seed=1), n=8, max_tokens=tokens)

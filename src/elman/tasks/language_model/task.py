@@ -40,7 +40,7 @@ from elman.tasks.language_model.data import (
 )
 from elman.tasks.language_model.explain import trace
 from elman.tasks.language_model.judged_lines import judge_lines
-from elman.tasks.language_model.lm_blueprint import list_lm_parts
+from elman.tasks.language_model.lm_blueprint import list_lm_parts, write_sample
 from elman.tasks.language_model.network import BPTTBatch, BPTTLoss, LanguageModelNetwork
 from elman.tasks.language_model.sequence import LanguageModelSequenceModel
 from elman.tasks.results import CardInfo, Report
@@ -87,6 +87,7 @@ class LanguageModel(GenerationMixin, Task[str]):
     read = staticmethod(read_corpus)
     trace = trace
     blueprint = list_lm_parts
+    sample_text = write_sample
 
     config: LanguageModelConfig
     net: LanguageModelNetwork
