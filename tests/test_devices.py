@@ -10,7 +10,7 @@ NO_GPU = pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has 
 BAD = [
     pytest.param("cuda", "PyTorch finds no GPU here; say device='cpu'", marks=NO_GPU),
     ("cuda:99", "device 'cuda:99': PyTorch finds"),
-    ("gpu", "unknown device 'gpu'; it may be 'cpu', 'cuda' or 'cuda:1'"),
+    ("gpu", "unknown device 'gpu'; it may be 'auto', 'cpu', 'cuda' or 'cuda:1'"),
     ("", "unknown device ''"),
     ("meta", "the device 'meta' computes nothing"),
 ]

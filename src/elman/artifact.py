@@ -16,7 +16,7 @@ from elman.argument_checks import check_arguments
 from elman.atomic_files import write_atomically
 from elman.building_limit import limit_to_weights
 from elman.config import build_config, to_plain
-from elman.devices import find_device
+from elman.devices import choose_device, find_device
 from elman.errors import ConfigError, ModelError, quote
 from elman.folders.folder_contents import find_run
 from elman.folders.folder_swap import read_settled
@@ -81,26 +81,26 @@ def brief_card(task: Task, note: str) -> str:
 
 @overload
 def load(
-    folder: StrPath, task: None = None, *, device: str = "cpu", options: Any = None, cell: Any = None
+    folder: StrPath, task: None = None, *, device: str = "auto", options: Any = None, cell: Any = None
 ) -> Task: ...
 
 
 @overload
 def load(
-    folder: StrPath, task: type[T], *, device: str = "cpu", options: Any = None, cell: Any = None
+    folder: StrPath, task: type[T], *, device: str = "auto", options: Any = None, cell: Any = None
 ) -> T: ...
 
 
 @check_arguments
 def load(
-    folder: StrPath, task: type[T] | None = None, *, device: str = "cpu", options: Any = None, cell: Any = None
+    folder: StrPath, task: type[T] | None = None, *, device: str = "auto", options: Any = None, cell: Any = None
 ) -> Task | T:
     """The model in a folder, which must be one of ``task`` where that is given; nothing in it is executed.
 
     ``options`` stand for the stored ones of the model. ``cell`` is for a model whose cell is code, which a
-    folder does not hold: the class, or ``"FILE.py:NAME"``.
+    folder does not hold: the class, or ``"FILE.py:NAME"``. ``auto`` is a GPU where there is one.
     """
-    path = parse_folder(folder)
+    path, device = parse_folder(folder), choose_device(device)
     find_device(device)  # before anything is read
     return read_settled(path, lambda: _load(path, task, device, (options, cell)))
 

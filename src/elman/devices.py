@@ -7,12 +7,24 @@ import torch
 from elman.errors import ConfigError
 
 
+def choose_device(name: str) -> str:
+    """The device that a name means: of ``auto`` a GPU where PyTorch finds one, else the CPU."""
+    if name != "auto":
+        return name
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def describe_choice(device: str) -> str:
+    """What to say where ``auto`` chose this device; nothing of the CPU."""
+    return f"computes on the GPU ({torch.cuda.get_device_name(device)})" if device == "cuda" else ""
+
+
 def find_device(name: str | torch.device) -> torch.device:
     """The device of that name; an error where there is none here."""
     try:
         device = torch.device(name)
     except (RuntimeError, TypeError):
-        raise ConfigError(f"unknown device {name!r}; it may be 'cpu', 'cuda' or 'cuda:1'") from None
+        raise ConfigError(f"unknown device {name!r}; it may be 'auto', 'cpu', 'cuda' or 'cuda:1'") from None
     if device.type == "meta":
         raise ConfigError("the device 'meta' computes nothing; say 'cpu' or 'cuda'")
     try:

@@ -13,12 +13,14 @@ CELL = "cell.json"  # the formula of the model's cell, where it is not one of El
 RUN = "run.json"  # versions, data, machine, command and duration of the training
 
 SEEDS = "seeds.json"  # of several runs, in the folder around theirs
+FOLDS = "folds.json"  # of a cross-validation, in the folder around its runs
 CURVE_FILES = CURVE_FOLDER, CURVE, CURVE_PICTURE = "curve", "curve.json", "curve.png"  # of a learning curve
 
 CHECKPOINT = "checkpoint.safetensors"  # of a run that can be resumed
 METRICS_LOG = "metrics.jsonl"
+PRETRAINING_LOG = "pretraining.jsonl"  # the same of a first phase on unlabelled text
 RUN_IDS = "tracking.json"  # what a resumed run goes on with at W&B and MLflow
-RUN_FILES = (CHECKPOINT, METRICS_LOG, RUN_IDS, "tensorboard", "wandb")
+RUN_FILES = (CHECKPOINT, METRICS_LOG, PRETRAINING_LOG, RUN_IDS, "tensorboard", "wandb")
 """What a run leaves beside its model."""
 
 JOINT_VOCABULARY = ("vocab.json", "tokenizer.json")  # one of the two

@@ -58,6 +58,7 @@ BeamWidth = Annotated[int, Range(1, 10_000)]
 SampleCount = Annotated[int, Range(1, 10_000)]  # of sequences that are drawn for each example
 LengthPenalty = Annotated[float, Range(0, 10)]  # above, length^α leaves what a float can hold
 ThreadCount = Annotated[int, Range(0, 512)]  # with 100,000 OpenMP breaks the process
+FoldCount = Annotated[int, Range(0, 10_000)]  # 0: no cross-validation
 RunCount = Annotated[int, Range(1, 10_000)]  # of trainings, one a seed
 Seed = NonNegativeInt
 

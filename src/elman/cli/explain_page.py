@@ -36,6 +36,6 @@ def explain_model(folder: Path, text: str | None, out: Path, half: bool) -> None
     from elman.artifact import load
     from elman.live_page import write_page
 
-    size = write_page(load(folder), out, text=text, half=half)
+    size = write_page(load(folder, device="cpu"), out, text=text, half=half)
     rounded = ", its weights rounded to 16 bits" if half else ""
     say(f"page: {out} ({format_size(size)}{rounded}); open it in a browser")

@@ -56,8 +56,12 @@ def chunks(stream: Iterable[T], file: str, most: int, *, line_buffered: bool = F
 def load_model(folder: Path, device: str = "cpu") -> Any:
     """The model in a folder, with the cell that the user gives where it needs one."""
     from elman import artifact
+    from elman.devices import choose_device, describe_choice
 
-    return artifact.load(folder, device=device, cell=given_cell())
+    chosen = choose_device(device)
+    if device == "auto" and (said := describe_choice(chosen)):
+        say(f"{said}; --device cpu takes the CPU")
+    return artifact.load(folder, device=chosen, cell=given_cell())
 
 
 def given_cell() -> str | None:

@@ -54,11 +54,11 @@ def _usable(context: click.Context, parameter: click.Parameter, device: str) -> 
 
 device_option = click.option(
     "--device",
-    type=click.Choice(["cpu", "cuda"]),
-    default="cpu",
+    type=click.Choice(["auto", "cpu", "cuda"]),
+    default="auto",
     show_default=True,
     callback=_usable,
-    help="Device to compute on.",
+    help="Device to compute on; auto: a GPU if there is one.",
 )
 """The option of every verb that runs a network."""
 

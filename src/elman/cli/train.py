@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from glob import escape, glob
 from typing import Any
 
@@ -61,11 +62,13 @@ def _task_command(spec: TaskSpec) -> click.Command:
     @with_recipe_flags(spec.flags)
     @with_run_options
     def command(options: RunOptions, data: dict[str, Any]) -> None:
+        from elman.pipeline.choose_defaults import list_keys
         from elman.pipeline.recipe import build
 
         if data.get("task", spec.name) != spec.name:
             raise ConfigError(f"this is a run of elman train {spec.name}: leave out --set task={data['task']}")
-        run_training(build({"task": spec.name} | data), options)
+        recipe = build({"task": spec.name} | data)
+        run_training(recipe, replace(options, given=frozenset(list_keys(data))))
 
     several = any(flag.several for flag in spec.flags.values())
     make = click.command(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
 from shlex import quote
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elman.cli.terminal import FOLDER, add_options, device_option, option, overwrite_option, say, typed_command
+from elman.cli.training_series import check_series, describe_next, describe_series, plan_series, write_series
 from elman.folders.folder_contents import find_run
 from elman.interruption import exit_code
-from elman.number_format import format_percent, format_score
-from elman.ranges import RunCount, ThreadCount
+from elman.number_format import format_percent
+from elman.ranges import FoldCount, RunCount, ThreadCount
 from elman.tasks.registry import TASKS
 
 if TYPE_CHECKING:
@@ -32,12 +33,14 @@ class RunOptions:
 
     out: Path
     seeds: int
+    folds: int
     resume: bool
     overwrite: bool
     device: str
     init: Path | None
     threads: int
     curve: bool
+    given: frozenset[str] | None = None  # keys; all others are chosen by the data; None: by a recipe
 
 
 def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -45,15 +48,17 @@ def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def wrapper(**options: Any) -> None:
-        run = RunOptions(**{f.name: options.pop(f.name) for f in fields(RunOptions)})
+        run = RunOptions(**{f.name: options.pop(f.name) for f in fields(RunOptions) if f.name in options})
         command(run, **options)
 
     keys = "Set any key of a recipe, such as training.grad_clip=5; a model's config.json has them all."
     seeds = "Train N times, with seeds 0, 1, …; report mean and standard deviation."
+    folds = "Cross-validation: train K times, each tested on another K-th of --train; mean and deviation."
     options = (
         option("--out DIR", "The model folder to write.", type=FOLDER, required=True),
         option("--set KEY=VALUE", keys, "sets", multiple=True),
         option("--seeds N", seeds, type=RunCount, default=1),
+        option("--folds K", folds, type=FoldCount, default=0),
         option("--resume", "Resume an interrupted run from its last checkpoint in --out.", is_flag=True),
         overwrite_option,
         device_option,
@@ -71,9 +76,9 @@ def run_training(recipe: Recipe, run: RunOptions) -> None:
     import torch
 
     from elman.pipeline.recipe import hold_pipes
-    from elman.pipeline.seed_summary import describe_seeds, folder_name, write_summary
     from elman.training.distributed import is_main_process
 
+    check_series(run)
     if run.threads:
         torch.set_num_threads(run.threads)
     if is_main_process():
@@ -81,21 +86,16 @@ def run_training(recipe: Recipe, run: RunOptions) -> None:
     recipe = hold_pipes(recipe)
     if run.curve:
         _train_smaller(recipe, run)
-    runs: list[SeedRun] = []
-    for number in range(run.seeds):
-        folder, chosen = run.out, recipe
-        if run.seeds > 1:
-            folder = run.out / folder_name(number)
-            chosen = replace(recipe, training=replace(recipe.training, seed=number))
-        alone = run.seeds == 1 and not run.curve
+    runs, series = [], plan_series(recipe, run)
+    for chosen, folder in series:
+        alone = len(series) == 1 and not run.curve
         begun = run.resume and (alone or bool(find_run(folder)))  # what was to come later has nothing to resume
         runs.append(_train(chosen, folder, run, begun=begun))
         if is_main_process():
             say(f"model: {folder}")
-            if run.seeds > 1:
-                write_summary(runs, run.out)  # after each: an interrupted series has one, too
+            write_series(runs, run)  # after each: an interrupted series has one, too
     if is_main_process():
-        for line in describe_seeds(runs):
+        for line in describe_series(runs, run):
             click.echo(line)
         if run.curve:
             _report_curve(recipe, run)
@@ -106,12 +106,9 @@ def _check_folders(recipe: Recipe, run: RunOptions) -> None:
     """Refuse the folders of a series before its first training, not when it is their turn."""
     from elman.folders.output_folder import check_may_train
     from elman.pipeline.learning_curve import smaller_runs
-    from elman.pipeline.seed_summary import folder_name
     from elman.training.distributed import was_restarted
 
-    folders = [run.out]
-    if run.seeds > 1:
-        folders += [run.out / folder_name(seed) for seed in range(run.seeds)]
+    folders = [run.out, *(folder for _, folder in plan_series(recipe, run))]
     if run.curve:
         folders += [smaller.folder for smaller in smaller_runs(recipe, run.out, _seeds(recipe, run))]
     resumes = run.resume or was_restarted()
@@ -126,7 +123,7 @@ def _train(recipe: Recipe, folder: Path, run: RunOptions, *, begun: bool) -> See
     from elman.training.distributed import is_main_process
 
     options: dict[str, Any] = {"resume": begun, "overwrite": run.overwrite}
-    options |= {"device": run.device, "init": run.init}
+    options |= {"device": run.device, "init": run.init, "given": run.given}
     outcome = run_recipe(recipe, folder, command=typed_command(), **options)
     if outcome is None:
         if is_main_process():
@@ -136,15 +133,9 @@ def _train(recipe: Recipe, folder: Path, run: RunOptions, *, begun: bool) -> See
 
 
 def _say_next(recipe: Recipe, runs: list[SeedRun], run: RunOptions) -> None:
-    from elman.model_files import SEEDS
-    from elman.pipeline.seed_summary import find_best
-
-    if run.seeds > 1:
-        best = find_best(runs)
-        if best:
-            score = f"{best['metric']} {format_score(best['metric'], best['valid'])}"
-            say(f"best seed: {best['seed']} (valid {score}), in {run.out / best['folder']}")
-        say(f"all seeds: {run.out / SEEDS}")
+    if run.folds or run.seeds > 1:
+        for line in describe_next(runs, run):
+            say(line)
         return
     spec, folder = TASKS[recipe.task], quote(str(run.out))
     say(f"next: {spec.next_command.format(folder)}")

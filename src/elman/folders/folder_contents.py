@@ -11,10 +11,10 @@ from typing import Any
 from elman.atomic_files import temporary_path
 from elman.folders.folder_lock import LOCK
 from elman.folders.folder_swap import BESIDE, COMPLETE, MOVING, NEW
-from elman.model_files import BEGUN_FILES, CHECKPOINT, CONFIG, CURVE_FILES, CURVE_FOLDER, RUN, SEEDS
+from elman.model_files import BEGUN_FILES, CHECKPOINT, CONFIG, CURVE_FILES, CURVE_FOLDER, FOLDS, RUN, SEEDS
 
 _OWN = {LOCK, NEW, COMPLETE, MOVING, BESIDE}
-_SERIES = re.compile(rf"{CURVE_FOLDER}|seed-\d+")  # of several runs, each of which is looked into by itself
+_SERIES = re.compile(rf"{CURVE_FOLDER}|(seed|fold)-\d+")  # of several runs, each looked into by itself
 
 
 def has_model(folder: Path) -> bool:
@@ -59,7 +59,7 @@ def find_foreign_files(folder: Path) -> list[str]:
     if has_run(folder):
         names -= {*BEGUN_FILES}
     if series := {name for name in names if _SERIES.fullmatch(name)}:
-        names -= {*series, SEEDS, *CURVE_FILES}
+        names -= {*series, SEEDS, FOLDS, *CURVE_FILES}
     return sorted(names)
 
 

@@ -9,6 +9,7 @@ from elman.layers.decoders.with_attention import BahdanauDecoder, GNMTDecoder, I
 from elman.layers.decoders.without_attention import ContextDecoder, PlainDecoder, TransducerDecoder
 from elman.layers.embedding import Embedding, LockedDropout, OneHot, PretrainedEmbedding, WordDropout
 from elman.layers.encoder import Encoder, EncoderOutput, RecurrentEncoder, build_stacked_rnn
+from elman.layers.kneser_ney import KneserNey
 from elman.layers.mixture import Mixture
 from elman.layers.pooling import (
     AttentionPooling,
@@ -27,7 +28,15 @@ from elman.layers.word_layer import CharacterCNN, CharacterRNN, WordBatch, WordL
 __all__ = ["CRF", "MERGES", "RNN", "AdaptiveSoftmax", "Additive", "Attention", "AttentionPooling"]
 __all__ += ["AttentionScore", "BahdanauDecoder", "BiRNN", "Bilinear", "CharacterCNN", "CharacterRNN"]
 __all__ += ["ContextDecoder", "ConvolutionalEncoder", "Decoder", "Dot", "Embedding", "Encoder", "EncoderOutput"]
-__all__ += ["EndsPooling", "GNMTDecoder", "InputFeedingDecoder", "LastPooling", "LockedDropout", "LuongDecoder"]
+__all__ += [
+    "EndsPooling",
+    "GNMTDecoder",
+    "InputFeedingDecoder",
+    "KneserNey",
+    "LastPooling",
+    "LockedDropout",
+    "LuongDecoder",
+]
 __all__ += ["MaxPooling", "MeanPooling", "Mixture", "OneHot", "PlainDecoder", "PretrainedEmbedding"]
 __all__ += ["RecurrentEncoder", "RecurrentLayer", "ScaledDot", "Softmax", "StackedRNN", "TransducerDecoder"]
 __all__ += ["TransformerEncoder", "WindowPooling", "WordBatch", "WordDropout", "WordLayer", "build_pooling"]

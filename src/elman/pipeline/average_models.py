@@ -28,7 +28,7 @@ def average(folders: Sequence[Path], out: Path, *, overwrite: bool = False, cell
     check_may_train(out, overwrite=overwrite)
     if len(folders) < 2:
         raise ConfigError("a mean needs two folders at least")
-    models = [artifact.load(folder, cell=cell) for folder in folders]
+    models = [artifact.load(folder, device="cpu", cell=cell) for folder in folders]
     for folder, model in zip(folders[1:], models[1:], strict=True):
         _require_alike(models[0], model, f"{folders[0]} and {folder}")
     first, *others = (model.net.state_dict() for model in models)

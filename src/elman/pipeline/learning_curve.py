@@ -81,7 +81,7 @@ def _folder(out: Path, share: float, seed: int) -> Path:
 
 def read_curve(out: Path, full: Sequence[Path], seeds: Sequence[int]) -> LearningCurve:
     """The curve of the models that were trained; ``full`` are the folders of those on all data."""
-    metric = artifact.load(full[0]).metric
+    metric = artifact.load(full[0], device="cpu").metric
     points = []
     for share in SHARES:
         folders = full if share == 1 else [_folder(out, share, seed) for seed in seeds]

@@ -34,6 +34,7 @@ class Recipe:
     tokens: Any
     model: Any
     objective: ClassVar[Any] = None  # a field where a task writes sequences
+    pretraining: ClassVar[Any] = None  # a field where an encoder can be trained on unlabelled text
     training: TrainingConfig = field(default_factory=TrainingConfig)
     tensorboard: bool = False  # send the numbers of training there, too
     wandb: bool = False
@@ -42,6 +43,8 @@ class Recipe:
     def __post_init__(self) -> None:
         if self.objective is not None:
             self.task_class.check_objective(self.model, self.objective.kind)
+        if self.pretraining not in (None, self.task_class.defaults.pretraining) and not self.data.unlabelled:
+            raise ConfigError("pretraining is set, but data.unlabelled is not: which text is to be read?")
 
     @property
     def trackers(self) -> list[str]:
@@ -59,6 +62,8 @@ def recipe_class(task: str) -> type[Recipe]:
     given = TASKS[task].load().defaults
     defaults = {"data": given.data, "tokens": given.tokens, "model": given.model}
     defaults["training"] = TrainingConfig(**given.training)
+    if given.pretraining is not None:
+        defaults["pretraining"] = given.pretraining
     sections: list[tuple[str, Any, Any]] = [("task", Literal[task], field(default=task))]
     for name, value in defaults.items():
         sections.append((name, type(value), field(default_factory=partial(replace, value))))
@@ -95,7 +100,8 @@ def _find_cell(data: Mapping[str, object]) -> Mapping[str, object]:
 
 def data_sources(recipe: Recipe) -> dict[str, str | tuple[str, ...]]:
     """Where the data of each part is."""
-    return {part: getattr(recipe.data, part) for part in ("train", "valid", "test")}
+    parts = ("train", "valid", "test", "unlabelled")
+    return {part: getattr(recipe.data, part) for part in parts if hasattr(recipe.data, part)}
 
 
 def expand_paths(recipe: Recipe) -> Recipe:

@@ -16,7 +16,9 @@ Described = Mapping[str, Sequence[Mapping[str, Any]]]  # the files of each part,
 def with_contents(config: Mapping[str, Any], described: Described) -> dict[str, Any]:
     """The configuration of a run with digests in the place of its files."""
     data = {key: value for key, value in config["data"].items() if key not in _FREE}
-    data |= {part: _contents(described.get(part, ())) for part in ("train", "valid")}
+    data |= {
+        part: _contents(described.get(part, ())) for part in ("train", "valid", "unlabelled") if part in data
+    }
     model, vectors = dict(config["model"]), config["model"].get("vectors")
     if vectors and os.path.isfile(vectors):
         model["vectors"] = _name(digest_file(vectors))

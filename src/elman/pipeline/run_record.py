@@ -19,6 +19,7 @@ from elman.text.json_io import read_json
 from elman.text.tables import TableReport
 from elman.training.distributed import is_main_process
 
+PHASE = "pretraining"  # what a run did with unlabelled text, in its record
 PYTHON = "Python"  # in the place of the command, where a program called
 
 
@@ -29,14 +30,33 @@ class RunRecord:
         self.folder, self.session = folder, session
         self.clock = time.monotonic()
         self.content: dict[str, Any] = {"seed": seed}
+        self.chosen: Mapping[str, Any] = {}  # by the data, of a plain command
         if init is not None:
             self.content["init"] = printable(hide_home(str(init)))
 
     def begin(self, data: Mapping[str, Any], *, resumed: bool) -> None:
         """Write what is known before the first update; sessions of this run before it are kept."""
-        earlier = _read_sessions(self.folder / RUN) if resumed else []
-        self.content |= {"data": data, "sessions": [*earlier, self.session]}
+        earlier = _read_earlier(self.folder / RUN) if resumed else {}
+        if PHASE in earlier:
+            self.content[PHASE] = earlier[PHASE]
+        self.content |= {"chosen": self.chosen} if self.chosen else {}
+        self.content |= {"data": data, "sessions": [*earlier.get("sessions", ()), self.session]}
         artifact.write_run(self.folder, self.content)
+
+    @property
+    def first_phase(self) -> Mapping[str, Any]:
+        """What is known of the phase on unlabelled text; nothing where there was none."""
+        phase: Mapping[str, Any] = self.content.get(PHASE, {})
+        return phase
+
+    def add_first_phase(self, phase: Mapping[str, Any]) -> None:
+        """Write what the phase on unlabelled text took and reached."""
+        self.content[PHASE] = phase
+        artifact.write_run(self.folder, self.content)
+
+    def read_chosen(self) -> Mapping[str, Any]:
+        """What was chosen when the run began, in an earlier session."""
+        return dict(_read_earlier(self.folder / RUN).get("chosen", {}))
 
     def finish(self, updates: int | None = None) -> dict[str, Any]:
         """Write how long it took, and after how many updates it was over; None: it was interrupted."""
@@ -90,12 +110,12 @@ def summarize_run(record: Mapping[str, Any]) -> str:
     return f"{when}; {versions}; seed {record['seed']}"
 
 
-def _read_sessions(path: Path) -> list[dict[str, Any]]:
+def _read_earlier(path: Path) -> dict[str, Any]:
     try:
-        sessions = read_json(path)["sessions"]
-    except (ModelError, KeyError, TypeError):
-        return []  # what an older version left has no record
-    return list(sessions)
+        record = read_json(path)
+    except ModelError:
+        return {}  # what an older version left has no record
+    return record if isinstance(record, dict) else {}
 
 
 def _each(source: Any) -> Iterable[str]:

@@ -13,16 +13,20 @@ from elman.cells import OwnCell
 from elman.config import to_plain
 from elman.errors import ConfigError
 from elman.model_files import CELL, TASK_FILES
+from elman.pipeline.pretrain_encoder import add_words
 from elman.pipeline.recipe import Recipe
 from elman.tasks.base import Task
 from elman.training.distributed import is_main_process
 
 
-def start_model(recipe: Recipe, examples: Any, out: Path, *, resume: bool, init: Path | None) -> Task:
-    """An untrained model; resumed or given, with the vocabulary it had."""
+def start_model(
+    recipe: Recipe, examples: Any, out: Path, *, resume: bool, init: Path | None, texts: list[str]
+) -> Task:
+    """An untrained model that knows the words of ``texts``, too; resumed or given, with its own vocabulary."""
     if init is not None:
         return _fine_tune(recipe, examples, init)
     model = recipe.task_class.from_examples(recipe.model, recipe.tokens, examples)
+    model = add_words(recipe, model, texts)
     if resume and any((out / name).exists() for name in TASK_FILES):
         model.reuse_vocab(out)  # some tokenizers do not come out the same twice
     return model
@@ -40,13 +44,13 @@ def _fine_tune(recipe: Recipe, examples: Any, folder: Path) -> Task:
         raise ConfigError(f"{folder} has other tokens: {stored.get('tokens')}; give the same")
     asked_cell = recipe.model.cell
     code = asked_cell if isinstance(asked_cell, OwnCell) and asked_cell.data is None else None
-    model = artifact.load(folder, cell=code)
+    model = artifact.load(folder, device="cpu", cell=code)
     for name, was, asked in differing_options(model.config, recipe.model):
         hint = f"; give --cell {folder / CELL}" if name == "cell" and isinstance(was, OwnCell) else ""
         raise ConfigError(f"model.{name} is {asked!r}, but {folder} was trained with {was!r}{hint}")
     if bool(model.config.vectors) != bool(recipe.model.vectors):
         raise ConfigError(f"{folder} was trained with vectors or this is, not both; say the same")
-    model, growth = artifact.load(folder, options=recipe.model).grow(recipe.tokens, examples)
+    model, growth = artifact.load(folder, device="cpu", options=recipe.model).grow(recipe.tokens, examples)
     if is_main_process():
         print(f"starts from {folder}: {growth.describe()}", file=sys.stderr, flush=True)
     return model

@@ -15,7 +15,7 @@ import torch
 from elman.argument_checks import check_arguments
 from elman.cells import OwnCell
 from elman.config import apply_override, to_plain
-from elman.devices import find_device
+from elman.devices import choose_device
 from elman.errors import ConfigError, ModelError
 from elman.folders.disk_room import check_room, file_size
 from elman.folders.folder_contents import find_run
@@ -23,7 +23,9 @@ from elman.folders.output_folder import parse_folder
 from elman.folders.run_folder import RunFolder, claim_for_training
 from elman.model_cell import write_cell
 from elman.model_files import CHECKPOINT
+from elman.pipeline.choose_defaults import list_keys
 from elman.pipeline.delivery import Delivery, deliver
+from elman.pipeline.pretrain_encoder import is_pretraining, leave_minutes, pretrain_encoder, read_texts
 from elman.pipeline.recipe import (
     TRACKERS,
     Recipe,
@@ -36,6 +38,7 @@ from elman.pipeline.recipe import (
     train_target,
 )
 from elman.pipeline.resumed_data import with_contents
+from elman.pipeline.run_begin import RunBegin, complete_recipe, find_run_device
 from elman.pipeline.run_record import PYTHON, RunRecord, describe_data, describe_session
 from elman.pipeline.start_model import start_model
 from elman.pipeline.training_data import read_data
@@ -67,9 +70,10 @@ def train(
     *,
     set: Iterable[str] = (),
     resume: bool = False,
-    device: str = "cpu",
+    device: str = "auto",
     init: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
+    choose_defaults: bool = False,
 ) -> Task:
     """Train by a recipe into the model folder ``out``, if any.
 
@@ -77,21 +81,26 @@ def train(
 
     ``set`` holds overrides: ``["model.hidden=256"]``. An interrupted run is a ModelError; ``resume`` goes on.
     A folder that holds anything is refused; with ``overwrite`` it is replaced when the model is complete.
+    With ``choose_defaults``, what a dict leaves out is chosen by the data, as ``elman train TASK`` does.
     """
     if out is None:
         with TemporaryDirectory() as folder:
-            return train(recipe, folder, set=set, device=device, init=init)
+            options: Any = {"set": set, "device": device, "init": init, "choose_defaults": choose_defaults}
+            return train(recipe, folder, **options)
+    given = None
     if isinstance(recipe, dict):
-        chosen = build(reduce(apply_override, set, recipe))
+        data = reduce(apply_override, set, recipe)
+        chosen, given = build(data), frozenset(list_keys(data)) if choose_defaults else None
+    elif choose_defaults:
+        raise ConfigError("choose_defaults is for a dict; a recipe file says all that is not the default")
     else:
         chosen = read(find_recipe(recipe), set)
     start = None if init is None else Path(init)
-    in_use = device == "cuda" or torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    in_use = choose_device(device) == "cuda" or torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
     gpus = [*range(torch.cuda.device_count())] if in_use else []
     with torch.random.fork_rng(devices=gpus):  # a seed is that of the run, not of its caller
-        outcome = run_recipe(
-            chosen, parse_folder(out), resume=resume, device=device, init=start, overwrite=overwrite
-        )
+        same: Any = {"resume": resume, "device": device, "init": start, "overwrite": overwrite}
+        outcome = run_recipe(chosen, parse_folder(out), given=given, **same)
     if outcome is None:
         raise ModelError(f"training was interrupted; go on with resume=True into {out}")
     return outcome.model
@@ -102,36 +111,39 @@ def run_recipe(
     out: Path,
     *,
     resume: bool = False,
-    device: str = "cpu",
+    device: str = "auto",
     init: Path | None = None,
     command: str = PYTHON,
     overwrite: bool = False,
+    given: frozenset[str] | None = None,
 ) -> Outcome | None:
     """Train into the folder ``out``; None if it was interrupted (then ``resume`` goes on).
 
     ``command`` is what was typed, for the record of the run. A folder that holds anything is refused, unless it
-    may ``overwrite`` it: then the old stays until the new is complete.
+    may ``overwrite`` it: then the old stays until the new is complete. All keys but those ``given`` are chosen
+    by the data; None: the recipe is literal.
     """
-    find_device(device)
     resume = resume or (was_restarted() and find_run(out) is not None)
+    begin = RunBegin(resume, find_run_device(device), init, command, given)
     if not is_main_process():
-        return _train(recipe, RunFolder(out, find_run(out) or out), resume, device, init, command)
+        return _train(recipe, RunFolder(out, find_run(out) or out), begin)
     with claim_for_training(out, resume=resume, overwrite=overwrite) as folder:
-        return _train(recipe, folder, resume, device, init, command)
+        return _train(recipe, folder, begin)
 
 
-def _train(
-    recipe: Recipe, folder: RunFolder, resume: bool, device: str, init: Path | None, command: str
-) -> Outcome | None:
-    trackers = [open_log(name, folder.work, to_plain(recipe)) for name in recipe.trackers if is_main_process()]
+def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None:
+    resume, device, init, command, _ = begin
     record = RunRecord(folder.work, describe_session(command, device), recipe.training.seed, init)
     named, recipe = data_sources(recipe), hold_pipes(expand_paths(recipe))
     if not recipe.data.train:
         raise ConfigError("data.train is missing: which file holds the training examples?")
     recipe = replace(recipe, data=recipe.task_class.resolve_data(recipe.data))
     data = read_data(recipe)
+    recipe = complete_recipe(recipe, data.training, begin, record)
+    trackers = [open_log(name, folder.work, to_plain(recipe)) for name in recipe.trackers if is_main_process()]
     torch.manual_seed(recipe.training.seed)
-    model = start_model(recipe, data.training, folder.work, resume=resume, init=init)
+    texts = read_texts(recipe, data.training, init)
+    model = start_model(recipe, data.training, folder.work, resume=resume, init=init, texts=texts)
     model.net.to(local_device(device))
     dataset, valid = model.encode(data.training), model.encode_valid(recipe.data, data.held)
     model.fit_statistics(dataset)
@@ -139,22 +151,30 @@ def _train(
     described = describe_data(named, data_sources(recipe), data.reports) if is_main_process() else {}
     fingerprint = _fingerprint(with_contents(config, described)) | {"seen": stats} | _own_cell(recipe)
     target = train_target(recipe, model)
-    snapshot = find_resume_point(folder.work, fingerprint, asked=resume, changeable=CHANGEABLE)
+    first = bool(texts) and resume and is_pretraining(folder.work)  # the phase to resume
+    snapshot = find_resume_point(folder.work, fingerprint, asked=resume and not first, changeable=CHANGEABLE)
     if is_main_process():
         size = checkpoint_size(target.net, recipe.training, evaluated=valid is not None)
         check_room(folder.work, size, existing=file_size(folder.work / CHECKPOINT))
-        record.begin(described, resumed=snapshot is not None)
-        if snapshot is None:
+        record.begin(described, resumed=first or snapshot is not None)
+        if snapshot is None and not first:
             model.save_vocab(folder.work)  # for the case that it is resumed
             write_cell(model.config.cell, folder.work)
-    settings = recipe.training if valid else replace(recipe.training, patience=0)
+    if texts and snapshot is None:
+        phase = pretrain_encoder(recipe, model, texts, folder.work, fingerprint)
+        if phase is None:
+            record.finish()
+            return None
+        record.add_first_phase(phase)
+    settings = leave_minutes(recipe.training, record.first_phase)
+    settings = settings if valid else replace(settings, patience=0)
     batches = model.build_batches(dataset, recipe.data, settings.seed)
     check_training_memory(recipe, target.net, batches, str(model.device))
     validation = _validation(model, valid, target) if valid else None
     events = fit(
         target.net, batches, target.loss, settings, validation, resume=snapshot, trained=init is not None
     )
-    end = follow(events, folder.work, fingerprint, unit=model.unit, trackers=trackers)
+    end = follow(events, folder.work, fingerprint, unit=model.unit, trackers=trackers, second=bool(texts))
     if end is None:
         record.finish()
         return None

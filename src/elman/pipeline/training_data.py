@@ -25,9 +25,12 @@ def read_data(recipe: Recipe) -> TrainingData:
     """All examples of a recipe; what was read of them, and what stands on both sides, is said."""
     kind = recipe.task_class
     with collect_reports() as reports:
-        training, held = kind.split(recipe.data)
+        if recipe.data.folds:
+            training, held, test = kind.split_fold(recipe.data)
+        else:
+            training, held = kind.split(recipe.data)
+            test = kind.read_test(recipe.data)
         training = kind.take_share(training, recipe.data.share)
-        test = kind.read_test(recipe.data)
     if is_main_process():
         for report in reports:
             log_report(report)

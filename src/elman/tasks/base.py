@@ -13,6 +13,8 @@ import torch
 
 from elman.errors import ConfigError, ModelError
 from elman.shapes import Tensor
+from elman.tasks.data_facts import DataFacts, count_classes, measure_texts
+from elman.tasks.folds import take_fold
 from elman.tasks.growth import Growth
 from elman.tasks.holdout import hold_out, warn_of_overlap
 from elman.tasks.judgement import Judgement
@@ -35,6 +37,7 @@ class TaskDefaults(NamedTuple):
     tokens: Any
     model: Any
     training: Mapping[str, Any]
+    pretraining: Any = None  # of an encoder that unlabelled text can train first
     objectives: bool = True  # whether a recipe may choose another objective than likelihood
 
 
@@ -58,6 +61,7 @@ class Task(UserMethods[Row], ABC):
     """Text to tensors and back around a network. Examples, datasets and options are its own."""
 
     unit: ClassVar[str] = "examples"  # of what is trained on
+    noun: ClassVar[str] = "texts"  # what its examples are
     batches_per_epoch: ClassVar[int] = 100  # where no batch size is given, this many
     predict_options: ClassVar[frozenset[str]] = frozenset({"n_best"})  # what predict understands
     evaluate_options: ClassVar[frozenset[str]] = frozenset()  # and what evaluate does
@@ -84,7 +88,18 @@ class Task(UserMethods[Row], ABC):
     @classmethod
     def split(cls, data: Any) -> tuple[Any, Any]:
         """What to train on and what to validate on, which is held out of it where no file is given."""
+        return cls.divide(list(cls.read(data, data.train, train=True)), data)
+
+    @classmethod
+    def split_fold(cls, data: Any) -> tuple[Any, Any, Any]:
+        """What to train on, what to validate on, and the fold of the training data that is the test data."""
         examples = list(cls.read(data, data.train, train=True))
+        others, fold = take_fold(examples, data, cls.content, cls.strata)
+        return *cls.divide(others, data), fold
+
+    @classmethod
+    def divide(cls, examples: list[Any], data: Any) -> tuple[list[Any], list[Any]]:
+        """Examples to train on, and those to validate on: of their file, or held out."""
         if data.valid:
             return examples, list(cls.read(data, data.valid))
         training, held, duplicates = hold_out(examples, data, cls.content, cls.strata)
@@ -119,6 +134,12 @@ class Task(UserMethods[Row], ABC):
         warn_of_overlap(map(cls.content, training), others)
 
     @classmethod
+    def measure(cls, examples: Any, tokens: Any) -> DataFacts:
+        """How much there is to train on: what defaults are chosen by."""
+        texts, classes = [cls.content(e) for e in examples], count_classes(examples, cls.strata)
+        return DataFacts(cls.noun, **measure_texts(texts), classes=classes, kind=tokens.kind)
+
+    @classmethod
     def resolve_data(cls, data: Any) -> Any:
         """The options of the data with what only the training data tells."""
         return data
@@ -148,6 +169,14 @@ class Task(UserMethods[Row], ABC):
 
         Ids and weights stay as they are. It is this very model if nothing is new.
         """
+
+    def add_words(self, tokens: Any, texts: Iterable[str]) -> Task:
+        """This untrained model with rows for the words of texts without labels."""
+        raise ConfigError(f"{self.spec.title} learns nothing from unlabelled text")
+
+    def pretraining(self, texts: Iterable[str]) -> Any:
+        """An `EncoderPretraining`: the encoder as a language model of texts without labels."""
+        raise ConfigError(f"{self.spec.title} learns nothing from unlabelled text")
 
     @abstractmethod
     def save_vocab(self, folder: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from elman.errors import ConfigError
-from elman.ranges import NonNegativeInt, PositiveInt, Rate, Share, check_ranges
+from elman.ranges import FoldCount, NonNegativeInt, PositiveInt, Rate, Share, check_ranges
 from elman.text.tokenizer import Tokenizer, build_tokenizer
 
 
@@ -20,11 +20,19 @@ class DataConfig:
     test: str | tuple[str, ...] = ""  # scored once, at the end
     holdout: Rate = 0.1  # the part of train that is held out
     share: Share = 1.0  # of what is left, the part that is trained on
+    folds: FoldCount = 0  # cross-validation: of so many parts of train one is the test data; 0: none
+    fold: PositiveInt = 1  # which of them
     encoding: str = "utf-8"
     skip_bad: bool = False  # leave out rows that cannot be read or have an empty cell
 
     def __post_init__(self) -> None:
         check_ranges(self)
+        if self.folds == 1:
+            raise ConfigError("folds is 1, which leaves nothing to train on; take 2 or more, or 0 for none")
+        if self.fold > max(1, self.folds):
+            raise ConfigError(f"fold is {self.fold}, but folds is {self.folds}")
+        if self.folds and self.test:
+            raise ConfigError("test is given, but with folds a part of train is the test data: leave it out")
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,13 @@ class ExamplesConfig(DataConfig):
     """Where examples are, and how many make a batch."""
 
     batch_tokens: NonNegativeInt = 0  # padding included; 0: a share of the data, between 128 and 2,048
+
+
+@dataclass(frozen=True)
+class UnlabelledConfig:
+    """Text without labels, for tasks whose encoder can be trained on it first."""
+
+    unlabelled: str | tuple[str, ...] = ""  # lines of text, or a table with a text column; "": none
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def hold_out(
     """
     if not data.holdout:
         return Split(examples, [])
-    groups = _group(examples, content, strata)
+    groups = group_examples(examples, content, strata)
     duplicates = len(examples) - len(groups)
     held = {i for group in _draw(groups, data.holdout) for i in group.members}
     if len(examples) == 1:
@@ -57,9 +57,10 @@ def hold_out(
     return Split(kept, [examples[i] for i in sorted(held)], duplicates)
 
 
-def _group(
+def group_examples(
     examples: Sequence[Any], content: Callable[[Any], str], strata: Callable[[Any], tuple[str, ...]]
 ) -> list[Group]:
+    """Examples whose contents are duplicates of each other, together."""
     members: dict[int, list[int]] = {}
     for i, number in enumerate(group_duplicates(map(content, examples))):
         members.setdefault(number, []).append(i)

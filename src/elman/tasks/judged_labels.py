@@ -35,7 +35,7 @@ def judge_labels(task: LabelTask[Any, Any], data: LabelDataset, answers: LabelAn
     """The report, with confusions in the place of a matrix that nobody can read."""
     golds, guesses = _ids(answers.golds), _ids(task.decision.decide(answers.logits, answers.names))
     right = np.array([set(g) == set(p) for g, p in zip(golds, guesses, strict=True)])
-    report = task.decision.report(answers)
+    report = task.judge_answers(answers)
     if "confusion" in report.record:
         report = _with_confusions(report, data, _names(golds, answers), _names(guesses, answers))
     known = task.featurizer.in_training(data.forms)
@@ -45,7 +45,7 @@ def judge_labels(task: LabelTask[Any, Any], data: LabelDataset, answers: LabelAn
         report,
         "examples",
         lambda: _count(report, right, _names(golds, answers), _names(guesses, answers)),
-        tokens=np.array([sum(lengths) for lengths in data.lengths], np.int64),
+        tokens=np.array([sum(map(len, row)) for row in data.rows], np.int64),
         unseen=None if unseen is None else np.array(unseen, np.int64),
         right=right,
         mistakes=lambda: _mistakes(task, data, answers, [*zip(golds, guesses, strict=True)]),

@@ -174,16 +174,19 @@ class LabelDataset:
     forms: WordForms
     labels: list[Any]
     examples: Sequence[LabeledExample] = ()  # what they were
+    max_tokens: int = 0  # of a longer text so many are read; 0: all
 
     @property
     def lengths(self) -> list[tuple[int, ...]]:
-        return [tuple(map(len, row)) for row in self.rows]
+        """Tokens of each text that are read."""
+        most = self.max_tokens
+        return [tuple(min(len(text), most or len(text)) for text in row) for row in self.rows]
 
     def pick(self, index: Iterable[int]) -> LabelDataset:
         chosen = list(index)
         examples = [self.examples[i] for i in chosen] if self.examples else ()
         rows, labels = [self.rows[i] for i in chosen], [self.labels[i] for i in chosen]
-        return LabelDataset(rows, self.forms, labels, examples)
+        return LabelDataset(rows, self.forms, labels, examples, self.max_tokens)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -58,7 +58,8 @@ class Decision(ABC):
     calibration: Calibration = field(default_factory=Calibration)
 
     kind: ClassVar[str]  # in the model folder
-    metric: ClassVar[str]  # the score that chooses the best weights
+    gives: ClassVar[str]  # for people: "one label a text"
+    metrics: ClassVar[tuple[str, ...]]  # the scores that may choose the best weights, the usual one first
 
     @property
     def temperature(self) -> float:
@@ -74,8 +75,12 @@ class Decision(ABC):
         """What each label counts so that rare ones count as much as frequent ones."""
 
     @abstractmethod
-    def loss(self, logits: Logits, golds: Sequence[Any], options: LossOptions) -> Float[Tensor, ""]:
-        """The mean of -log p of the right answers, without the temperature."""
+    def tabulate(self, golds: Sequence[Any], labels: int) -> Tensor:
+        """Right answers as a tensor of a row each, for a loss that is asked for often."""
+
+    @abstractmethod
+    def loss(self, logits: Logits, golds: Sequence[Any] | Tensor, options: LossOptions) -> Float[Tensor, ""]:
+        """The mean of -log p of the right answers, without the temperature; these may be tabulated."""
 
     @abstractmethod
     def weight(self, golds: Sequence[Any], weights: Tensor | None) -> float:

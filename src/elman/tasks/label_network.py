@@ -13,6 +13,8 @@ from elman.ranges import OptionalSize, Range, Rate
 from elman.shapes import Bool, Float, Tensor
 from elman.tasks.word_batch import WordFeaturesConfig
 
+Metric = Literal["auto", "accuracy", "macro_f1", "micro_f1", "exact"]
+
 
 @dataclass(frozen=True)
 class LabelConfig(WordFeaturesConfig):
@@ -23,9 +25,11 @@ class LabelConfig(WordFeaturesConfig):
     label_smoothing: Rate = 0.0  # share of the probability that is spread over all labels
     class_weights: bool = False  # rare labels count as much as frequent ones
     adversarial: Annotated[float, Range(0, 1000)] = 0.0  # the step to the worst words, trained on, too
+    metric: Metric = "auto"  # chooses the best weights; auto: accuracy, of several labels a text micro_f1
     calibrate: bool = True  # choose temperature and thresholds on the validation data
 
     changeable: ClassVar[frozenset[str]] = WordFeaturesConfig.changeable | {
+        "metric",
         "calibrate",
         "label_smoothing",
         "class_weights",

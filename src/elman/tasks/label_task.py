@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -19,6 +20,7 @@ from elman.shapes import Tensor
 from elman.state import eval_mode
 from elman.tasks.base import PredictOptions, Progress, Task
 from elman.tasks.config import TokenizerConfig
+from elman.tasks.encoder_pretraining import EncoderPretraining
 from elman.tasks.growth import Growth, count_idle
 from elman.tasks.judged_labels import judge_labels
 from elman.tasks.judgement import Judgement
@@ -60,14 +62,17 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
     ) -> None:
         self.config, self.featurizer, self.labels = config, featurizer, labels
         self.decision = decision or SoftmaxDecision()
+        if self.metric not in self.decision.metrics:
+            known = " or ".join(self.decision.metrics)
+            raise ConfigError(f"model.metric is {self.metric!r}; for {self.decision.gives} take {known}")
         with limit_to_memory():
             self.net = self.network(config, featurizer, len(labels.items))
         self.rarity = torch.ones(len(labels.items))  # what each label counts with ``class_weights``
 
     @property
     def metric(self) -> str:
-        """Accuracy; of several labels a text micro-F1."""
-        return self.decision.metric
+        """What was asked for; else accuracy, of several labels a text micro-F1."""
+        return self.decision.metrics[0] if self.config.metric == "auto" else self.config.metric
 
     @classmethod
     def from_examples(
@@ -95,6 +100,14 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
         large = type(self)(self.config, grown.featurizer, self.labels.extend(labels), self.decision)
         copy_weights(self.net, large.net)
         return large, growth
+
+    def add_words(self: M, tokens: TokenizerConfig, texts: Iterable[str]) -> M:
+        split = self.featurizer.tokenizer.split
+        grown = grow_words(self.featurizer, self.config, tokens, (w for text in texts for w in split(text)))
+        return type(self)(self.config, grown.featurizer, self.labels, self.decision)
+
+    def pretraining(self, texts: Iterable[str]) -> EncoderPretraining:
+        return EncoderPretraining(self.featurizer, self.net, texts)
 
     def reuse_vocab(self, folder: Path) -> None:
         if Labels.load(folder / "labels.json") != self.labels:
@@ -190,15 +203,23 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
         return LabelAnswers(self.logits(examples.rows, examples.forms), examples.labels, self.labels.items)
 
     def validate(self, examples: LabelDataset) -> dict[str, float]:
-        return self.decision.validate(self.answers(examples))
+        return self._rank(self.decision.validate(self.answers(examples)))
 
     def evaluate_dataset(self, examples: LabelDataset) -> dict[str, float]:
         """Accuracy and macro-averaged F1, or the F1 of several labels; NLL in nats, all else in percent."""
-        return dict(self.decision.report(self.answers(examples)).scores)
+        return dict(self.judge_answers(self.answers(examples)).scores)
 
     def report(self, dataset: LabelDataset, progress: Progress, **options: Any) -> Report:
         """The scores, each label, and where there is one label a text which was taken for which."""
-        return self.decision.report(self.answers(dataset))
+        return self.judge_answers(self.answers(dataset))
+
+    def judge_answers(self, answers: LabelAnswers) -> Report:
+        """The report of the decision, with the score that chose the weights before the others."""
+        report = self.decision.report(answers)
+        return replace(report, scores=self._rank(report.scores))
+
+    def _rank(self, scores: Mapping[str, float]) -> dict[str, float]:
+        return {self.metric: scores[self.metric], **scores}
 
     def judge(self, dataset: LabelDataset, progress: Progress, **options: Any) -> Judgement:
         return judge_labels(self, dataset, self.answers(dataset))
@@ -211,7 +232,7 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
         answers = self.answers(dataset)
         if self.config.calibrate:
             self.decision = self.decision.calibrate(answers)
-        return dict(self.decision.report(answers).scores)
+        return dict(self.judge_answers(answers).scores)
 
     def average_decision(self, others: Sequence[Any]) -> None:
         if any(type(other.decision) is not type(self.decision) for other in others):

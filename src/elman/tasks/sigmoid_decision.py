@@ -30,7 +30,8 @@ class SigmoidDecision(Decision):
     thresholds: Mapping[str, float] = field(default_factory=dict)
 
     kind = "sigmoid"
-    metric = "micro_f1"
+    gives = "several labels a text"
+    metrics = ("micro_f1", "macro_f1", "exact")
 
     def encode(self, example: LabeledExample, labels: Labels) -> tuple[int, ...]:
         if not isinstance(example, MultilabelExample):
@@ -42,9 +43,13 @@ class SigmoidDecision(Decision):
         counts = _one_hot(golds, labels).sum(0).clamp(min=1)
         return ((len(golds) - counts) / counts).clamp(min=1)
 
-    def loss(self, logits: Logits, golds: Sequence[tuple[int, ...]], options: LossOptions) -> Tensor:
+    def tabulate(self, golds: Sequence[tuple[int, ...]], labels: int) -> Tensor:
+        return _one_hot(golds, labels)
+
+    def loss(self, logits: Logits, golds: Sequence[tuple[int, ...]] | Tensor, options: LossOptions) -> Tensor:
         """Binary cross-entropy, summed over the labels of a text; ``smoothing`` s is s / 2 off yes and no."""
-        right = _one_hot(golds, logits.shape[1]).to(logits)
+        table = golds if isinstance(golds, Tensor) else self.tabulate(golds, logits.shape[1])
+        right = table.to(logits)
         targets = right * (1 - options.smoothing) + options.smoothing / 2
         weights = None if options.weights is None else options.weights.to(logits)
         each = binary_cross_entropy_with_logits(logits, targets, pos_weight=weights, reduction="none")

@@ -25,7 +25,8 @@ class SoftmaxDecision(Decision):
     """The likeliest label. A right answer is its id."""
 
     kind = "softmax"
-    metric = "accuracy"
+    gives = "one label a text"
+    metrics = ("accuracy", "macro_f1")
 
     def encode(self, example: LabeledExample, labels: Labels) -> int:
         if isinstance(example, MultilabelExample):
@@ -36,8 +37,11 @@ class SoftmaxDecision(Decision):
         counts = torch.bincount(torch.tensor(golds, dtype=torch.long), minlength=labels).float().clamp(min=1)
         return counts.mean() / counts
 
-    def loss(self, logits: Logits, golds: Sequence[int], options: LossOptions) -> Tensor:
-        gold = torch.tensor(golds, device=logits.device)
+    def tabulate(self, golds: Sequence[int], labels: int) -> Tensor:
+        return torch.tensor(golds)
+
+    def loss(self, logits: Logits, golds: Sequence[int] | Tensor, options: LossOptions) -> Tensor:
+        gold = torch.as_tensor(golds, device=logits.device)
         weights = None if options.weights is None else options.weights.to(logits)
         return cross_entropy(logits, gold, weights, label_smoothing=options.smoothing)
 

@@ -7,16 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elman.ranges import (
-    LayerCount,
-    NonNegativeFloat,
-    NonNegativeInt,
-    PositiveFloat,
-    PositiveInt,
-    Rate,
-    Seed,
-    Size,
-)
+from elman.ranges import LayerCount, NonNegativeFloat, NonNegativeInt, PositiveFloat, Rate, Seed, Size
 
 if TYPE_CHECKING:
     from elman.tasks.base import Task
@@ -75,6 +66,11 @@ FILES = {
     "--encoding": Flag("data.encoding", "Encoding of the files, for example latin-1."),
     "--skip-bad": Flag("data.skip_bad", "Skip rows that cannot be read, or have an empty cell.", type=bool),
 }
+UNLABELLED = {
+    "--unlabelled": Flag(
+        "data.unlabelled", "Text without labels, which the encoder learns first, as a language model.", "FILE"
+    )
+}
 TOKENS = {"--tokens": Flag("tokens.kind", "Tokenizer: words, whitespace, chars, bytes, bpe or unigram.")}
 NETWORK = {
     "--cell": Flag("model.cell", "Recurrent cell: lstm, gru, elman, …, or your own: FILE.py:NAME."),
@@ -84,11 +80,11 @@ NETWORK = {
     "--vectors": Flag("model.vectors", "Pretrained word vectors.", "FILE"),
 }
 TRAINING = {
-    "--epochs": Flag("training.epochs", "Maximum number of epochs.", "N", PositiveInt),
+    "--epochs": Flag("training.epochs", "Maximum number of epochs.", "N", NonNegativeInt),
     "--batch": Flag("data.batch_tokens", "Tokens per batch.", "N", NonNegativeInt),
     "--lr": Flag("training.lr", "Peak learning rate.", "RATE", PositiveFloat),
     "--minutes": Flag(
-        "training.minutes", "Stop after N minutes and keep the best weights so far.", "N", NonNegativeFloat
+        "training.minutes", "Train for N minutes, however many epochs that are.", "N", NonNegativeFloat
     ),
     "--seed": Flag("training.seed", "Random seed.", "N", Seed),
     "--tensorboard": Flag("tensorboard", "Log to TensorBoard, into --out/tensorboard.", type=bool),

@@ -67,6 +67,7 @@ class TrainOptions(TypedDict, total=False):
     skip_bad: bool
     multi: bool
     label_delimiter: str
+    metric: str
 
 
 RUN_OPTIONS = ("device", "init", "resume", "overwrite")  # of the run, not of its recipe
@@ -92,7 +93,8 @@ class UserMethods(Generic[Row]):
     ) -> M:
         """A model trained on examples: tuples, mappings, a data frame or dataset, or files by their paths.
 
-        Without ``valid`` a tenth is held out for early stopping. ``recipe`` has sections of a recipe for
+        What is left out is chosen by the data, as ``elman train`` does (docs/defaults.md). Without ``valid`` a
+        tenth is held out for early stopping. ``recipe`` has sections of a recipe for
         all that has no option of its own: ``{"model": {"pool": "mean"}}``. With ``out`` it is a model folder
         in the end (one that holds anything is refused, unless you ``overwrite``); without, call ``save``.
         """
@@ -116,12 +118,12 @@ class UserMethods(Generic[Row]):
                 raise ConfigError(f"unknown option {name!r}; {cls.spec.title} has {', '.join(known)}")
             section, _, key = flag.key.rpartition(".")
             (sections.setdefault(section, {}) if section else sections)[key] = value
-        model = elman.train({"task": cls.spec.name, **sections}, out, **run)
+        model = elman.train({"task": cls.spec.name, **sections}, out, choose_defaults=True, **run)
         assert isinstance(model, cls)
         return model
 
     @classmethod
-    def load(cls: type[M], folder: StrPath, *, device: str = "cpu", cell: Any = None) -> M:
+    def load(cls: type[M], folder: StrPath, *, device: str = "auto", cell: Any = None) -> M:
         """The model in a folder, which must be one of this task; ``cell`` is as in `elman.load`."""
         import elman
 

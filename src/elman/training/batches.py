@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from math import inf
 from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from elman.errors import DataError
@@ -42,7 +43,7 @@ class BatchGroup(Generic[B]):
     epoch: int  # from 0
     start: int  # batches of the epoch before these
     last: bool  # of its epoch
-    progress: float  # share of the run that is done in the middle of this update
+    progress: float  # share of the run that is done in the middle of this update; 0 where only time ends it
 
     @property
     def place(self) -> str:
@@ -58,8 +59,9 @@ def group_batches(batches: Batches[B], config: TrainingConfig, begin: Progress) 
     An update does not reach over the end of an epoch: the last of an epoch may have fewer batches.
     """
     update, epoch, start = begin.update, begin.epoch, begin.batch
-    while update < config.updates if config.updates else epoch < config.epochs:
-        count = 0 if config.updates else batches.count(epoch)
+    while not _is_over(config, update, epoch):
+        measured = config.epochs and not config.updates
+        count = batches.count(epoch) if measured else 0
         stream = batches(epoch, start)
         group = tuple(islice(stream, config.grad_accumulation))
         if not group:
@@ -68,7 +70,7 @@ def group_batches(batches: Batches[B], config: TrainingConfig, begin: Progress) 
             following = tuple(islice(stream, config.grad_accumulation))
             end = start + len(group)
             share = (start + end) / 2 / max(count, end)
-            progress = (update + 0.5) / config.updates if config.updates else (epoch + share) / config.epochs
+            progress = (epoch + share) / config.epochs if measured else (update + 0.5) / (config.updates or inf)
             yield BatchGroup(group, update + 1, epoch, start, not following, progress)
             update, start, group = update + 1, end, following
         epoch, start = epoch + 1, 0
@@ -86,14 +88,34 @@ class Progress:
     scores: dict[str, float] = field(default_factory=dict)  # of the best evaluation
     best_update: int = -1  # after which the best evaluation was; 0: before the first
     evaluation_due: bool = False  # of these weights: they were given, or it was interrupted
+    evaluated_at: float = 0.0  # seconds of the run at the end of the last evaluation
+    evaluation_seconds: float = 0.0  # that it took
+
+
+def _is_over(config: TrainingConfig, update: int, epoch: int) -> bool:
+    if config.updates:
+        return update >= config.updates
+    return bool(config.epochs) and epoch >= config.epochs
+
+
+def is_evaluation_due(config: TrainingConfig, progress: Progress, group: BatchGroup[B]) -> bool:
+    """Whether the weights are to be evaluated after an update.
+
+    By ``evaluation_share`` they are when the last evaluation took at most that share of the time since then,
+    and a fortieth of the run has gone by.
+    """
+    if config.evaluate_every:
+        return group.update % config.evaluate_every == 0
+    if not config.evaluation_share:
+        return group.last
+    least = max(60 * config.minutes / 40, progress.evaluation_seconds / config.evaluation_share)
+    return progress.seconds - progress.evaluated_at >= least
 
 
 def stop_reason(config: TrainingConfig, progress: Progress) -> StopReason | None:
     """Why training is over, or None while it is not; "patience" is early stopping."""
-    if config.updates and progress.update >= config.updates:
-        return "updates"
-    if not config.updates and progress.epoch >= config.epochs:
-        return "epochs"
+    if _is_over(config, progress.update, progress.epoch):
+        return "updates" if config.updates else "epochs"
     if config.patience and evaluations_since_best(progress.metric_history) >= config.patience:
         return "patience"
     if config.minutes and progress.seconds >= 60 * config.minutes:

@@ -66,6 +66,12 @@ def load_checkpoint(path: Path, config: Mapping[str, Any], changeable: Collectio
     return Snapshot(tensors, json.loads(state))
 
 
+def read_checkpoint_config(path: Path) -> dict[str, Any]:
+    """The configuration that a checkpoint was made with."""
+    settings = json.loads(_read(path)[1].get("config", "{}"))
+    return settings if isinstance(settings, dict) else {}
+
+
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     try:
         with utf8_path(path) as named, safe_open(named, framework="pt") as file:

@@ -38,18 +38,22 @@ def follow(
     *,
     unit: str = "examples",
     trackers: Sequence[TrackerLog] = (),
+    log: str = METRICS_LOG,
+    second: bool = False,
 ) -> TrainingEnd | None:
     """Follow a run to its end, or until Ctrl-C, SIGTERM or SIGHUP: then it is saved, and None returned.
 
     ``config`` is what a resumed run must have in common with this one. ``folder`` gets the checkpoint and the
     log, the trackers get the same numbers; all but the first of several processes write and show nothing.
+    The ``second`` phase of a run leaves the checkpoint of the first until it has one of its own.
     """
     with ExitStack() as stack:
         stack.enter_context(closing(events))
         signals = stack.enter_context(defer_signals())
         writer = None
         if is_main_process():
-            writer = stack.enter_context(closing(RunWriter(folder, config, unit, trackers)))
+            logs: list[MetricsLog | TrackerLog] = [MetricsLog(folder / log), *trackers]
+            writer = stack.enter_context(closing(RunWriter(folder / CHECKPOINT, config, unit, logs, second)))
         try:
             return _consume(events, writer, signals)
         except ElmanError as error:
@@ -93,21 +97,26 @@ class RunWriter:
     """All that a run leaves behind, on disk and on the screen."""
 
     def __init__(
-        self, folder: Path, config: Mapping[str, Any], unit: str, trackers: Sequence[TrackerLog]
+        self,
+        path: Path,
+        config: Mapping[str, Any],
+        unit: str,
+        logs: Sequence[MetricsLog | TrackerLog],
+        second: bool,
     ) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.path = folder / CHECKPOINT
-        self.config = config
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path, self.config, self.second = path, config, second
         self.saved: int | None = None  # the update of the checkpoint; 0: there is none
         self.display = make_display(unit)
-        self.logs: list[MetricsLog | TrackerLog] = [MetricsLog(folder / METRICS_LOG), *trackers]
-        for tracker in trackers:
-            tracker.say = self.display.say
+        self.logs = logs
+        for log in logs:
+            if isinstance(log, TrackerLog):
+                log.say = self.display.say
 
     def show(self, event: Event) -> None:
         if self.saved is None:
             self.saved = updates_before(event)  # of a run that was resumed
-        if isinstance(event, Update) and event.number == 1:
+        if isinstance(event, Update) and event.number == 1 and not self.second:
             self.path.unlink(missing_ok=True)  # of another run; this one has nothing to resume yet
         for part in (*self.logs, self.display):
             part.show(event)

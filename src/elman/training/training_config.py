@@ -35,7 +35,7 @@ class TrainingConfig:
     plateau_patience: PositiveInt = 1  # evaluations without a better one until plateau lowers the rate
     plateau_factor: Annotated[float, Range(0, 1, open_low=True, open_high=True)] = 0.5  # by which it does
 
-    epochs: PositiveInt = 10
+    epochs: NonNegativeInt = 10  # 0: as many as minutes or updates allow
     updates: NonNegativeInt = 0  # length of the run in updates instead of epochs; 0: in epochs
     minutes: NonNegativeFloat = 0.0  # stop after so long, the schedule at its end, too; 0: no limit
     patience: NonNegativeInt = 0  # stop after so many evaluations without a better one; 0: never
@@ -44,6 +44,7 @@ class TrainingConfig:
     grad_accumulation: PositiveInt = 1  # batches an update
     ema_decay: Rate = 0.0  # of an exponential moving average of the weights; 0: none
     evaluate_every: NonNegativeInt = 0  # updates; 0: at the end of each epoch
+    evaluation_share: Rate = 0.0  # of the minutes that evaluations, 40 at most, may take; 0: as evaluate_every
     checkpoint_minutes: NonNegativeFloat = 10.0  # besides those at evaluations; 0: none besides
     precision: Literal["float32", "float16"] = "float32"
     cuda_graph: bool = False  # replay the update as a CUDA graph; needs batches of one shape
@@ -53,3 +54,8 @@ class TrainingConfig:
         check_ranges(self)
         averages = self.optimizer == "ntasgd" and bool(self.ema_decay)
         check_option("ema_decay", self.ema_decay, not averages, "0 with ntasgd, which averages")
+        ends = bool(self.epochs or self.updates or self.minutes)
+        check_option("epochs", self.epochs, ends, "at least 1 where neither updates nor minutes end the run")
+        timed = not self.evaluation_share or (self.minutes and not self.evaluate_every)
+        said = "0 without minutes, and where evaluate_every says when"
+        check_option("evaluation_share", self.evaluation_share, bool(timed), said)

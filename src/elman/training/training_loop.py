@@ -14,7 +14,7 @@ from torch import nn
 from elman.errors import ConfigError, ElmanError
 from elman.interruption import Interrupted
 from elman.memory_errors import refuse_shortage
-from elman.training.batches import Batches, BatchGroup, Progress, group_batches, stop_reason
+from elman.training.batches import Batches, BatchGroup, Progress, group_batches, is_evaluation_due, stop_reason
 from elman.training.distributed import World, process_group
 from elman.training.ema import WeightAverage, load_weights
 from elman.training.evaluation import Validation, evaluate
@@ -137,9 +137,9 @@ def _updates(
         if training.average and (config.ema_decay or training.average.count):
             training.average.update(training.net)
         yield event
-        every = config.evaluate_every
-        pause = group.update % every == 0 if every else group.last
-        pause = pause or bool(stop_reason(config, training.progress))
+        pause = is_evaluation_due(config, training.progress, group) or bool(
+            stop_reason(config, training.progress)
+        )
         if validation and pause:
             yield from _evaluation(training, validation, config, world)
         due = pause or 0 < 60 * config.checkpoint_minutes <= seconds - saved
@@ -168,7 +168,7 @@ def _after(progress: Progress, group: BatchGroup[B], seconds: float) -> Progress
 def _evaluation(
     training: TrainState, validation: Validation, config: TrainingConfig, world: World
 ) -> Generator[Event, None, None]:
-    average, device = training.average, next(training.net.parameters()).device
+    average, device, begun = training.average, next(training.net.parameters()).device, time.monotonic()
     training.progress = replace(training.progress, evaluation_due=True)
     while training.progress.evaluation_due:
         try:
@@ -182,5 +182,8 @@ def _evaluation(
             raise
         if not evaluation:
             yield Checkpoint(training.progress.update, True, lambda: take_snapshot(training, world))
+    (took,) = world.sum(0.0 if world.rank else time.monotonic() - begun)
+    end = training.progress.seconds + took
+    training.progress = replace(training.progress, evaluated_at=end, evaluation_seconds=took)
     if average and not average.count and should_average(training.progress.metric_history, config.ntasgd_window):
         average.update(training.net)  # NT-ASGD; other averages began with the first update

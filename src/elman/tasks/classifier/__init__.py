@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from elman.tasks.spec import FILES, NETWORK, TABLE_FILES, TOKENS, TRAINING, Flag, TaskSpec
+from elman.tasks.spec import FILES, NETWORK, TABLE_FILES, TOKENS, TRAINING, UNLABELLED, Flag, TaskSpec
 
 if TYPE_CHECKING:
     from elman.tasks.classifier.task import *
@@ -33,6 +33,7 @@ SPEC = TaskSpec(
             required=True,
         ),
         **FILES,
+        **UNLABELLED,
         "--text": Flag("data.text", "Name or number of the text column.", "COLUMN"),
         "--label": Flag("data.label", "Name or number of the label column.", "COLUMN"),
         "--multi": Flag("data.multi", "Several labels a text, or none (a list, or one column).", type=bool),
@@ -41,6 +42,11 @@ SPEC = TaskSpec(
         ),
         **TOKENS,
         **NETWORK,
+        "--metric": Flag(
+            "model.metric",
+            "What chooses the best weights: accuracy or macro_f1; with --multi micro_f1, macro_f1 or exact.",
+            "NAME",
+        ),
         **TRAINING,
     },
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from elman.errors import ConfigError
+from elman.tasks.config import UnlabelledConfig
 from elman.tasks.label_data import (
     LabelDataConfig,
     MultilabelExample,
@@ -22,7 +23,7 @@ from elman.text.trees import read_phrases
 
 
 @dataclass(frozen=True)
-class ClassifierDataConfig(LabelDataConfig):
+class ClassifierDataConfig(UnlabelledConfig, LabelDataConfig):
     """Where the examples are: a table, or a file of texts and one of labels."""
 
     format: Literal["", TableFormat, "blank", "trees"] = ""  # "": by the ending

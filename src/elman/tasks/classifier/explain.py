@@ -25,7 +25,7 @@ def trace(task: Classifier, text: str, word: int | None) -> TextTrace:
     words = collate(*task.featurizer.texts([text])).to(task.device)
     with torch.no_grad():
         xs = net.words(words)
-        asked = task.decision.contrast(net.logits(xs, words.mask), task.labels.items)
+        asked = task.decision.contrast(net(words), task.labels.items)
 
     def margin() -> Tensor:
         return asked.margin(net(words))

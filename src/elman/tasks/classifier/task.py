@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import torch
+
+from elman.layers.ngrams import NGramModel
+from elman.shapes import Tensor
 from elman.tasks.base import TaskDefaults
 from elman.tasks.classifier import SPEC
 from elman.tasks.classifier.classifier_blueprint import list_classifier_parts
@@ -18,9 +24,12 @@ from elman.tasks.classifier.data import (
 from elman.tasks.classifier.explain import trace
 from elman.tasks.classifier.network import ClassifierConfig, ClassifierNetwork
 from elman.tasks.config import TokenizerConfig
-from elman.tasks.label_data import MultilabelExample
-from elman.tasks.label_decision import Prediction
+from elman.tasks.encoder_pretraining import PretrainingConfig
+from elman.tasks.label_data import LabelDataset, MultilabelExample
+from elman.tasks.label_decision import LossOptions, Prediction
 from elman.tasks.label_task import LabelTask
+from elman.tasks.logistic_regression import fit_mixture
+from elman.tasks.ngram_fit import fit_ngram_model
 from elman.tasks.results import CardInfo
 from elman.text.arguments import check_texts
 
@@ -45,6 +54,7 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         TokenizerConfig(),
         ClassifierConfig(),
         {"lr": 2e-3, "epochs": 15, "patience": 4},
+        PretrainingConfig(),
         objectives=False,
     )
     network = ClassifierNetwork
@@ -61,6 +71,63 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         _, held = super().split(replace(data, phrases=False))
         trees = {example.where for example in held}
         return [e for e in cls.read(data, data.train, train=True) if e.where not in trees], held
+
+    @classmethod
+    def split_fold(cls, data: ClassifierDataConfig) -> tuple[list[Any], list[Any], list[Any]]:
+        """Of trees, too, whole ones are in a fold, and judged by their roots."""
+        training, held, fold = super().split_fold(replace(data, phrases=False))
+        if not data.phrases:
+            return training, held, fold
+        trees = {example.where for example in training}
+        return [e for e in cls.read(data, data.train, train=True) if e.where in trees], held, fold
+
+    @classmethod
+    def from_folder(cls, config: ClassifierConfig, folder: Path, weights: Mapping[str, Tensor]) -> Classifier:
+        model = super().from_folder(config, folder, weights)
+        if config.ngrams:
+            model.net.ngrams = NGramModel(*weights["ngrams.W"].shape)
+        return model
+
+    def fit_statistics(self, examples: LabelDataset) -> None:
+        """Fit the model of n-grams, too, if there is to be one; a model that is trained on has it already."""
+        super().fit_statistics(examples)
+        if self.net.ngrams is not None and not len(self.net.ngrams.keys):
+            golds = self.decision.tabulate(examples.labels, len(self.labels.items))
+            options = LossOptions(weights=self._weights)
+            self.net.ngrams = fit_ngram_model(
+                [text for (text,) in examples.rows],
+                examples.forms,
+                len(self.labels.items),
+                lambda logits, numbers: self.decision.loss(logits, golds[numbers], options),
+            ).to(self.device)
+
+    def calibrate(self, dataset: LabelDataset) -> dict[str, float]:
+        """Choose how much the network and the n-grams count, too."""
+        if self.net.mix is not None:
+            self.net.mix.copy_(self._choose_mix(self.net.mix, dataset))
+        return super().calibrate(dataset)
+
+    def _choose_mix(self, mix: Tensor, dataset: LabelDataset) -> Tensor:
+        if not self.config.calibrate:
+            return torch.full_like(mix, 0.5)
+        parts = []
+        for alone in torch.eye(2):
+            mix.copy_(alone)
+            parts.append(self.logits(dataset.rows, dataset.forms))
+        return fit_mixture(parts, lambda z: self.decision.loss(z, dataset.labels, LossOptions()))
+
+    def build_batches(self, dataset: LabelDataset, data: ClassifierDataConfig, seed: int) -> Any:
+        """Of long texts only what is read counts; how much is left out is said."""
+        most, lengths = self.config.max_tokens, [len(text) for (text,) in dataset.rows]
+        cut = [length - most for length in lengths if 0 < most < length]
+        if cut:
+            warnings.warn(
+                f"{len(cut):,} of {len(lengths):,} texts are longer than {most:,} tokens: their beginning and "
+                f"their end are read, not the middle, {100 * sum(cut) / sum(lengths):.0f} % of all tokens; "
+                "model.max_tokens=0 reads all",
+                stacklevel=2,
+            )
+        return super().build_batches(replace(dataset, max_tokens=most), data, seed)
 
     def classify(
         self, texts: Iterable[str], *, threshold: float = 0.0, otherwise: str = ""

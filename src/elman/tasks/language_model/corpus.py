@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 from elman.errors import ConfigError, DataError, ModelError
 from elman.tasks.base import Progress
 from elman.tasks.config import TokenizerConfig
+from elman.tasks.data_facts import SAMPLE, DataFacts, count_words
 from elman.tasks.language_model.data import (
     LanguageModelDataConfig,
     LanguageModelDataset,
@@ -23,7 +25,7 @@ from elman.tasks.language_model.data import (
     learn_tokenizer,
 )
 from elman.tasks.language_model.tables import is_table, read_texts
-from elman.text.byte_source import PipeContent, display_name
+from elman.text.byte_source import COMPRESSED, PipeContent, display_name
 from elman.text.corpus_cache import BLOCK, CorpusCache
 from elman.text.files import read_lines
 from elman.text.fingerprint import corpus_digest, digest, digest_folder
@@ -54,6 +56,16 @@ class TextCorpus:
             return replace(self, sources=(first,)), replace(self, sources=(last,))
         return replace(self, end=1 - holdout), replace(self, begin=1 - holdout)
 
+    def take_fold(self, folds: int, number: int) -> tuple[TextCorpus, TextCorpus]:
+        """All lines but the ``number``-th of so many stretches of as many lines, and these; held in memory."""
+        lines = list(self.lines())
+        if len(lines) < folds:
+            where = ", ".join(map(display_name, self.sources))
+            raise DataError(f"{where}: {folds} folds cannot be made of {len(lines):,} lines; take fewer folds")
+        first, last = (len(lines) * k // folds for k in (number - 1, number))
+        rest, fold = lines[:first] + lines[last:], lines[first:last]
+        return TextCorpus((hold_rows(rest),)), TextCorpus((hold_rows(fold),))
+
     def same_files(self, other: TextCorpus) -> list[str]:
         """The sources that are in the other text, too."""
         known = {os.path.realpath(s) for s in self.sources if not isinstance(s, InMemory)}
@@ -79,6 +91,28 @@ class TextCorpus:
     def count(self, tokenizer: Tokenizer) -> Counter[str]:
         """How often each token occurs up to the end of this text."""
         return count_tokens(self._lines_with_progress(), tokenizer)
+
+    def measure(self) -> DataFacts:
+        """How much text this part has, by what its sources begin with; the end of a line counts as a word."""
+        sample, read = [], 0
+        every = replace(self, begin=0.0, end=1.0).lines()
+        for line in every:
+            sample.append(line)
+            read += len(line) + 1
+            if read >= SAMPLE:
+                break
+        lengths, types = count_words(sample)
+        scale = self._times(sample, read, every) * (self.end - self.begin) * self.share
+        counts = {"examples": len(sample), "words": sum(lengths) + len(sample), "characters": read}
+        scaled: dict[str, Any] = {name: round(scale * count) for name, count in counts.items()}
+        return DataFacts(**scaled, types=len(types), longest=max(lengths, default=0))
+
+    def _times(self, sample: list[str], read: int, rest: Iterator[str]) -> float:
+        """How many times a sample of so many characters all sources are; plain files are not read for it."""
+        if read < SAMPLE or any(isinstance(s, InMemory) or s.endswith(COMPRESSED) for s in self.sources):
+            return 1 + sum(len(line) + 1 for line in rest) / max(1, read)
+        size = sum(len(line.encode(self.encoding, "replace")) + 1 for line in sample)
+        return sum(map(os.path.getsize, self.sources)) / size
 
     def encode(self, tokenizer: Tokenizer) -> LanguageModelDataset:
         """All ids, or the first ``share`` of them."""

@@ -25,6 +25,7 @@ from elman.shapes import Tensor
 from elman.state import eval_mode
 from elman.tasks.base import Progress, Task, TaskDefaults
 from elman.tasks.config import TokenizerConfig
+from elman.tasks.data_facts import DataFacts
 from elman.tasks.growth import Growth, new_tokens, token_unit
 from elman.tasks.judgement import Judgement
 from elman.tasks.language_model import SPEC
@@ -79,6 +80,7 @@ class LanguageModel(GenerationMixin, Task[str]):
         {"lr": 4e-3, "weight_decay": 0.1, "epochs": 10, "grad_clip": 0.5},
     )
     unit = "tokens"
+    noun = "lines"
     predict_options = frozenset()
     evaluate_options = frozenset({"cache", "dynamic"})
     can_be_wrong = False
@@ -109,6 +111,14 @@ class LanguageModel(GenerationMixin, Task[str]):
         return corpus.split(data.holdout) if data.holdout else (corpus, None)
 
     @classmethod
+    def split_fold(cls, data: LanguageModelDataConfig) -> tuple[TextCorpus, TextCorpus | None, TextCorpus]:
+        """A fold is a stretch of the text; without a file to validate on, the end of the rest is held out."""
+        others, fold = read_corpus(data, data.train, train=True).take_fold(data.folds, data.fold)
+        if data.valid:
+            return others, read_corpus(data, data.valid), fold
+        return *(others.split(data.holdout) if data.holdout else (others, None)), fold
+
+    @classmethod
     def take_share(cls, examples: TextCorpus, share: float) -> TextCorpus:
         """The beginning of the text. The vocabulary is that of all of it: perplexities stay comparable."""
         return replace(examples, share=share)
@@ -120,6 +130,11 @@ class LanguageModel(GenerationMixin, Task[str]):
     @classmethod
     def content(cls, example: str) -> str:
         return example
+
+    @classmethod
+    def measure(cls, examples: TextCorpus, tokens: TokenizerConfig) -> DataFacts:
+        """Of a large text a sample is counted."""
+        return replace(examples.measure(), noun=cls.noun, running=True, kind=tokens.kind)
 
     @classmethod
     def warn_of_overlap(cls, training: TextCorpus, valid: TextCorpus | None, test: TextCorpus | None) -> None:

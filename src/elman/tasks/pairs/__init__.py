@@ -36,6 +36,7 @@ SPEC = TaskSpec(
         **TOKENS,
         **NETWORK,
         "--attention": Flag("model.attention", "Between the two texts: none or soft."),
+        "--metric": Flag("model.metric", "What chooses the best weights: accuracy or macro_f1.", "NAME"),
         **TRAINING,
     },
 )

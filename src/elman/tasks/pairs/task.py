@@ -40,6 +40,7 @@ class Pairs(LabelTask[PairsConfig, PairsNetwork]):
         {"lr": 4e-3, "epochs": 8, "patience": 3},
         objectives=False,
     )
+    noun = "pairs"
     batches_per_epoch = 200
     text_columns = ("first", "second")
     network = PairsNetwork

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from elman.errors import ConfigError, DataError
 from elman.ranges import NonNegativeInt, PositiveInt
@@ -126,6 +126,22 @@ def _group_by_source(pairs: Iterator[Seq2SeqExample]) -> Iterator[Seq2SeqExample
         first = groups.setdefault(example.source, example._replace(targets=()))
         groups[example.source] = first._replace(targets=first.targets + example.targets)
     yield from groups.values()
+
+
+def measure_targets(examples: Sequence[Seq2SeqExample]) -> dict[str, Any]:
+    """How much is to be written, and which share of it stands in its source.
+
+    Where most targets are one word, its characters are looked for, else words.
+    """
+    targets = [example.targets[0] for example in examples]
+    words, characters = sum(len(target.split()) for target in targets), sum(map(len, targets))
+    cut: Callable[[str], Sequence[str]] = list if words < 1.5 * len(targets) else str.split
+    found = count = 0
+    for example in examples:
+        source, symbols = set(cut(example.source)), cut(example.targets[0])
+        found += sum(symbol in source for symbol in symbols)
+        count += len(symbols)
+    return {"target_words": words, "target_characters": characters, "shared": found / max(1, count)}
 
 
 def unseen(held: Sequence[Seq2SeqExample], training: Iterable[Seq2SeqExample]) -> list[Seq2SeqExample]:

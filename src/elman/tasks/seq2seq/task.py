@@ -17,6 +17,7 @@ from elman.layers.weight_transfer import copy_weights
 from elman.ranges import BeamWidth, PositiveInt
 from elman.shapes import Tensor
 from elman.tasks.base import PredictOptions, Progress, Task, TaskDefaults
+from elman.tasks.data_facts import DataFacts
 from elman.tasks.growth import Growth
 from elman.tasks.judgement import Judgement
 from elman.tasks.results import Alignment, Answer, CardInfo, Report, rank_columns
@@ -28,6 +29,7 @@ from elman.tasks.seq2seq.data import (
     Seq2SeqDataset,
     Seq2SeqExample,
     TokenizerPairConfig,
+    measure_targets,
     read_examples,
     unseen,
 )
@@ -75,6 +77,7 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
         {"lr": 3e-3, "epochs": 20, "patience": 5, "ema_decay": 0.99},
     )
     unit = "tokens"
+    noun = "pairs"
     text_columns = ("source",)
     batches_per_epoch = 200
     predict_options = SEARCH_OPTIONS | {"n_best", "attention", "show_attention", "beam_tree"}
@@ -110,15 +113,29 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
         return "min" if self.metric in ("edit_rate", "nats_per_token") else "max"
 
     @classmethod
-    def split(cls, data: Seq2SeqDataConfig) -> tuple[list[Seq2SeqExample], list[Seq2SeqExample]]:
+    def divide(
+        cls, examples: list[Seq2SeqExample], data: Seq2SeqDataConfig
+    ) -> tuple[list[Seq2SeqExample], list[Seq2SeqExample]]:
         """Of grouped pairs, only sources that are not trained on are validated on."""
-        training, held = super().split(data)
+        training, held = super().divide(examples, data)
         return training, unseen(held, training) if data.multi_reference else held
+
+    @classmethod
+    def split_fold(
+        cls, data: Seq2SeqDataConfig
+    ) -> tuple[list[Seq2SeqExample], list[Seq2SeqExample], list[Seq2SeqExample]]:
+        training, held, fold = super().split_fold(data)
+        return training, held, unseen(fold, training) if data.multi_reference else fold
 
     @classmethod
     def content(cls, example: Seq2SeqExample) -> str:
         """The source: what has two answers is asked on one side only."""
         return example.source
+
+    @classmethod
+    def measure(cls, examples: Sequence[Seq2SeqExample], tokens: TokenizerPairConfig) -> DataFacts:
+        """The words are those of the sources."""
+        return replace(super().measure(examples, tokens.source), **measure_targets(examples))
 
     @classmethod
     def check_objective(cls, config: Seq2SeqConfig, objective: str) -> None:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from elman.tasks.spec import FILES, NETWORK, TRAINING, Flag, TaskSpec
+from elman.tasks.spec import FILES, NETWORK, TRAINING, UNLABELLED, Flag, TaskSpec
 
 if TYPE_CHECKING:
     from elman.tasks.tagger.task import *
@@ -29,6 +29,7 @@ SPEC = TaskSpec(
             "data.train", "CoNLL-U, CoNLL columns, or JSONL, JSON or Parquet.", "FILE", required=True
         ),
         **FILES,
+        **UNLABELLED,
         "--words": Flag("data.words", "Name of the column of words, or of texts with spans.", "COLUMN"),
         "--column": Flag(
             "data.column",

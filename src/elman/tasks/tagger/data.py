@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elman.errors import ConfigError, DataError
-from elman.tasks.config import ExamplesConfig
+from elman.tasks.config import ExamplesConfig, UnlabelledConfig
 from elman.tasks.tagger.tables import read_tagged_rows
 from elman.tasks.word_batch import WordForms, WordRow
 from elman.text import conll, files
@@ -21,7 +21,7 @@ from elman.text.tables import BadRows, InMemory, TableReport, publish_report, ta
 
 
 @dataclass(frozen=True)
-class TaggerDataConfig(ExamplesConfig):
+class TaggerDataConfig(UnlabelledConfig, ExamplesConfig):
     """Where the sentences are: CoNLL-U, CoNLL columns, a table, or a file of words and one of tags."""
 
     format: Literal["", "conllu", "columns", "jsonl", "json", "parquet"] = ""  # "": by the ending

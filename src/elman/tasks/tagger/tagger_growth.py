@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from elman.errors import DataError
+from elman.errors import ConfigError, DataError
 from elman.layers.weight_transfer import copy_weights
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.growth import Growth, count_idle
@@ -38,6 +38,16 @@ def grow_tagger(
     for before, after in zip(task.heads, large.heads, strict=True):
         after.calibration = before.calibration
     return large, growth
+
+
+def add_tagger_words(task: Tagger, tokens: TokenizerConfig, texts: Iterable[str]) -> Tagger:
+    """See `Task.add_words`."""
+    if task.featurizer.inputs:
+        names = ", ".join(given.column for given in task.featurizer.inputs)
+        raise ConfigError(f"the tagger reads column {names}, too, which unlabelled text does not have")
+    split = task.featurizer.tokenizer.split
+    grown = grow_words(task.featurizer, task.config, tokens, (w for text in texts for w in split(text)))
+    return type(task)(task.config, grown.featurizer, task.tagsets)
 
 
 def require_columns(example: TaggerExample, columns: int) -> None:

@@ -18,6 +18,8 @@ from elman.shapes import Tensor
 from elman.state import eval_mode
 from elman.tasks.base import Progress, Task, TaskDefaults
 from elman.tasks.config import TokenizerConfig
+from elman.tasks.data_facts import DataFacts, count_classes
+from elman.tasks.encoder_pretraining import EncoderPretraining, PretrainingConfig
 from elman.tasks.judgement import Judgement
 from elman.tasks.results import CardInfo, Confidences, Report
 from elman.tasks.tagger import SPEC
@@ -39,7 +41,7 @@ from elman.tasks.tagger.tag_calibration import (
     save_calibrations,
 )
 from elman.tasks.tagger.tagger_blueprint import list_tagger_parts
-from elman.tasks.tagger.tagger_growth import grow_tagger, require_columns
+from elman.tasks.tagger.tagger_growth import add_tagger_words, grow_tagger, require_columns
 from elman.tasks.tagger.tagset import UNKNOWN, Tagset
 from elman.tasks.tagger.text_output import find_spans, name_cells, tag_texts
 from elman.tasks.temperature import Calibration, mean_temperature
@@ -75,8 +77,9 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
         TokenizerConfig(lower=True, digits=True),
         TaggerConfig(),
         {"lr": 6e-3, "epochs": 12, "patience": 4, "ema_decay": 0.95},
+        PretrainingConfig(),
     )
-    unit = "sentences"
+    unit = noun = "sentences"
     batches_per_epoch = 400
     predict_options = frozenset({"n_best", "format"})
     read = staticmethod(read_examples)
@@ -85,6 +88,7 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
     answer_columns = name_cells
     spans = find_spans
     grow = grow_tagger
+    add_words = add_tagger_words
     trace = trace
     blueprint = list_tagger_parts
 
@@ -128,6 +132,9 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
         load_calibrations(task.heads, folder)
         return task
 
+    def pretraining(self, texts: Iterable[str]) -> EncoderPretraining:
+        return EncoderPretraining(self.featurizer, self.net, texts)
+
     def reuse_vocab(self, folder: Path) -> None:
         """Take the vocabulary that was stored, if it and the tags are of the same data."""
         if _tagsets(folder) != self.tagsets:
@@ -142,6 +149,11 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
     @classmethod
     def content(cls, example: TaggerExample) -> str:
         return " ".join(example.words)
+
+    @classmethod
+    def measure(cls, examples: Sequence[TaggerExample], tokens: TokenizerConfig) -> DataFacts:
+        """Its classes are the tags of the first column."""
+        return replace(super().measure(examples, tokens), classes=count_classes(examples, lambda e: e.tags[0]))
 
     def encode(self, examples: Iterable[TaggerExample]) -> TaggerDataset:
         sentences = list(examples)

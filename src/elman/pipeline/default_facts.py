@@ -1,0 +1,58 @@
+"""What the rules for defaults look at: the data, the machine, the time that is given."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, fields
+from typing import Any
+
+import torch
+
+from elman.number_format import format_number
+from elman.pipeline.recipe import Recipe
+from elman.tasks.data_facts import DataFacts
+
+
+@dataclass(frozen=True)
+class Facts(DataFacts):
+    """All that is known before a model is built."""
+
+    task: str = ""
+    device: str = "cpu"  # or "cuda"
+    cores: int = 1  # threads that compute
+    minutes: float = 0.0  # that the run may take; 0: no limit
+    timed: bool = False  # whether the minutes alone end it: neither epochs nor updates are given
+    trained: bool = False  # whether it goes on from a model (``--init``)
+    objective: str = "likelihood"  # what is trained for
+
+    def describe(self) -> str:
+        """What was looked at, for people: ``5,452 texts of 9 words, 6 classes``."""
+        if self.running:
+            parts = [f"{self.tokens:,} {'characters' if self.reads_characters else 'words'}"]
+        else:
+            parts = [f"{self.examples:,} {self.noun} of {format_number(self.mean, 2)} words"]
+        if self.classes:
+            parts.append(f"{len(self.classes):,} classes")
+        if self.minutes:
+            parts.append(f"{format_number(self.minutes)} minutes")
+        if self.trained:
+            parts.append("a trained model")
+        if self.objective != "likelihood":
+            parts.append(f"objective {self.objective}")
+        return ", ".join(parts)
+
+
+def gather_facts(recipe: Recipe, examples: Any, given: Collection[str], *, device: str, trained: bool) -> Facts:
+    """The facts of a run whose data is read; ``given`` are the keys that the user says."""
+    measured = recipe.task_class.measure(examples, recipe.tokens)
+    data = {f.name: getattr(measured, f.name) for f in fields(measured)}
+    return Facts(
+        **data,
+        task=recipe.task,
+        device=torch.device(device).type,
+        cores=torch.get_num_threads(),
+        minutes=recipe.training.minutes,
+        timed=bool(recipe.training.minutes) and not {"training.epochs", "training.updates"} & {*given},
+        trained=trained,
+        objective=recipe.objective.kind if recipe.objective else "likelihood",
+    )

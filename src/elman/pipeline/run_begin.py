@@ -1,0 +1,50 @@
+"""How a run is begun: where it computes, what it starts from, and what its data chooses."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from elman.devices import choose_device, describe_choice, find_device
+from elman.pipeline.choose_defaults import choose_settings, restore_choice, say_choice
+from elman.pipeline.default_facts import gather_facts
+from elman.pipeline.recipe import Recipe
+from elman.pipeline.run_record import RunRecord
+from elman.pipeline.start_options import take_options
+from elman.training.distributed import count_processes
+
+
+class RunBegin(NamedTuple):
+    """What a run is told beside its recipe."""
+
+    resume: bool
+    device: str
+    init: Path | None  # a model to start from
+    command: str  # that was typed
+    given: frozenset[str] | None  # keys of the recipe that the data must not choose; None: all, it is literal
+
+
+def find_run_device(asked: str) -> str:
+    """The device of a run, said where it was not asked for; of torchrun's processes a GPU only when asked."""
+    device = "cpu" if asked == "auto" and count_processes() > 1 else choose_device(asked)
+    find_device(device)
+    if asked == "auto" and (said := describe_choice(device)):
+        print(f"{said}; --device cpu takes the CPU", file=sys.stderr, flush=True)
+    return device
+
+
+def complete_recipe(recipe: Recipe, examples: Any, begin: RunBegin, record: RunRecord) -> Recipe:
+    """The recipe with what its data chooses; a resumed run keeps what it was begun with."""
+    given = begin.given
+    if given is None:
+        return recipe
+    if begin.init is not None:
+        recipe, given = take_options(recipe, given, begin.init)
+    if begin.resume:
+        record.chosen = record.read_chosen()
+        return restore_choice(recipe, given, record.chosen)
+    facts = gather_facts(recipe, examples, given, device=begin.device, trained=begin.init is not None)
+    recipe, record.chosen = choose_settings(recipe, given, facts)
+    say_choice(record.chosen, facts.describe())
+    return recipe

@@ -1,0 +1,54 @@
+"""Cross-validation: the examples dealt into folds, each of which is the test data of one training."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from elman.errors import DataError
+from elman.tasks.config import DataConfig
+from elman.tasks.holdout import Group, group_examples
+
+
+def take_fold(
+    examples: Sequence[Any],
+    data: DataConfig,
+    content: Callable[[Any], str],
+    strata: Callable[[Any], tuple[str, ...]],
+) -> tuple[list[Any], list[Any]]:
+    """All examples but those of the fold ``data.fold``, and these; which they are is always the same.
+
+    Examples whose ``content`` is alike are in one fold, and every label is in all folds as nearly as whole
+    groups allow. What is the only example of its label is in no fold: no model could learn it for the test.
+    """
+    groups = group_examples(examples, content, strata)
+    folds = deal_groups(groups, data.folds)
+    number = {i: fold for group, fold in zip(groups, folds, strict=True) for i in group.members}
+    fold = [e for i, e in enumerate(examples) if number[i] == data.fold]
+    if not fold:
+        said = f"{data.train}: {data.folds} folds cannot be made of {len(groups):,} different examples"
+        raise DataError(f"{said}; take fewer folds")
+    return [e for i, e in enumerate(examples) if number[i] != data.fold], fold
+
+
+def deal_groups(groups: Sequence[Group], folds: int) -> list[int]:
+    """The fold of each group, from 1; 0: it is in none. Groups of rare labels are dealt first."""
+    labels = [group.labels or ("",) for group in groups]
+    counts = Counter(label for some in labels for label in some)
+    order = np.random.default_rng(0).permutation(len(groups)).tolist()
+    order.sort(key=lambda i: min(counts[label] for label in labels[i]))
+    dealt = [Counter[str]() for _ in range(folds)]
+    rows, numbers = [0] * folds, [0] * len(groups)
+    for i in order:
+        rarest = min(labels[i], key=lambda label: counts[label])
+        free = [k for k in range(folds) if all(dealt[k][label] + 1 < counts[label] for label in labels[i])]
+        if not free:
+            continue
+        chosen = min(free, key=lambda k: (dealt[k][rarest], rows[k]))
+        dealt[chosen].update(labels[i])
+        rows[chosen] += len(groups[i].members)
+        numbers[i] = chosen + 1
+    return numbers

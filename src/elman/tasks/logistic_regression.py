@@ -1,0 +1,63 @@
+"""The weights of the least loss, found by L-BFGS: of a linear model, and of a mixture of models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+from elman.layers.ngrams import Bags, NGramModel
+from elman.shapes import Float, Tensor
+from elman.tasks.temperature import FEWEST
+
+_SETTINGS = {
+    "max_iter": 100,
+    "history_size": 10,
+    "tolerance_grad": 1e-5,
+    "tolerance_change": 1e-6,
+    "line_search_fn": "strong_wolfe",
+}
+
+
+def fit_linear(
+    bags: Bags, start: NGramModel, loss: Callable[[Tensor], Tensor], C: float
+) -> tuple[Float[Tensor, "F Y"], Float[Tensor, " Y"]]:
+    """W and b that make the mean of -log p, which ``loss`` gives of logits, + |W|² / 2CN the least."""
+    W, b = (weight.clone().requires_grad_() for weight in (start.W, start.b))
+    texts_of, decay = bags.transpose(len(W)), 1 / (C * bags.texts)
+
+    def evaluate() -> float:
+        with torch.no_grad():
+            z = bags.multiply(W) + b
+        z.requires_grad_()
+        value = loss(z)
+        (slope,) = torch.autograd.grad(value, z)
+        W.grad, b.grad = texts_of.multiply(slope) + decay * W.detach(), slope.sum(0)
+        return value.item() + decay / 2 * W.detach().square().sum().item()
+
+    _minimize(evaluate, [W, b])
+    return W.detach(), b.detach()
+
+
+def fit_mixture(parts: Sequence[Float[Tensor, "N Y"]], loss: Callable[[Tensor], Tensor]) -> Float[Tensor, " M"]:
+    """How much the logits of each model count in the mixture Σ wᵢ zᵢ of the least loss; none counts against.
+
+    All count the same where examples are few.
+    """
+    w = torch.full((len(parts),), 1 / len(parts), requires_grad=True)
+    logits = torch.stack([*parts])
+    if len(parts[0]) < FEWEST:
+        return w.detach()
+
+    def evaluate() -> float:
+        value = loss(torch.tensordot(w.abs(), logits, 1))
+        (w.grad,) = torch.autograd.grad(value, w)
+        return value.item()
+
+    _minimize(evaluate, [w])
+    return w.detach().abs()
+
+
+def _minimize(evaluate: Callable[[], float], weights: Sequence[Tensor]) -> None:
+    """Change the weights until ``evaluate``, which gives the loss and sets their gradients, is the least."""
+    torch.optim.LBFGS(weights, **_SETTINGS).step(evaluate)  # type: ignore[arg-type, no-untyped-call]

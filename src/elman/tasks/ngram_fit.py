@@ -1,0 +1,116 @@
+"""A linear model of n-grams, fitted to labelled texts: logistic regression on tf-idf."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import inf
+from typing import NamedTuple
+
+import torch
+
+from elman.layers.character_ngrams import piece_keys, spread_pieces
+from elman.layers.ngrams import PAIRS, Bags, NGramModel, ngram_keys
+from elman.layers.word_layer import WordBatch
+from elman.shapes import Int, Tensor
+from elman.tasks.logistic_regression import fit_linear
+from elman.tasks.temperature import FEWEST
+from elman.tasks.word_batch import WordForms, WordRow, collate
+
+PENALTIES = (1.0, 3.0, 10.0, 30.0, 100.0)  # C: the larger, the less large weights cost
+USUAL = 10.0  # where there is too little to choose C by
+_MOST = 300_000  # n-grams, the most frequent
+_WEIGHTS = 5_000_000  # numbers in W at most
+_SPELLED = 400_000  # words of training data; pieces of more are too many
+_CHUNK = 512  # texts that are read at a time
+_SAMPLE = 5000  # texts that choose n-grams and C, and the share of them
+_JUDGES = 0.2  # that others are fitted for
+
+LabelLoss = Callable[[Tensor, Tensor], Tensor]
+"""Logits of the texts with these numbers -> the mean of -log p of what is right."""
+
+
+class Kind(NamedTuple):
+    """Which n-grams count beside words."""
+
+    pairs: bool = False
+    pieces: bool = False
+
+
+def fit_ngram_model(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss) -> NGramModel:
+    """The model of words, pairs and pieces of words, as far as these help with texts it was not fitted to."""
+    kind, C = _choose(rows, forms, labels, loss)
+    model = _count_ngrams(rows, forms, labels, kind)
+    numbers = torch.arange(len(rows))
+    model.W, model.b = fit_linear(_bags(model, rows, forms), model, lambda z: loss(z, numbers), C)
+    return model
+
+
+def _choose(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss) -> tuple[Kind, float]:
+    """The n-grams and the C of the least loss on a part of the texts, fitted to the rest."""
+    kinds = [Kind(), Kind(pairs=True)]
+    if forms.characters.shape[1] and sum(map(len, rows)) <= _SPELLED:
+        kinds.append(Kind(pairs=True, pieces=True))
+    order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))[:_SAMPLE]
+    judges = round(_JUDGES * len(order))
+    judging, fitted = order[:judges], order[judges:]
+    least, best = inf, (kinds[-1], USUAL)
+    if judges < FEWEST:
+        return best
+    for kind in kinds:
+        model = _count_ngrams([rows[i] for i in fitted], forms, labels, kind)
+        bags, judged = (_bags(model, [rows[i] for i in part], forms) for part in (fitted, judging))
+        before = inf
+        for C in PENALTIES:
+            model.W, model.b = fit_linear(bags, model, lambda z: loss(z, fitted), C)
+            value = loss(judged.multiply(model.W) + model.b, judging).item()
+            if value < least:
+                least, best = value, (kind, C)
+            if value > before:  # it has one minimum
+                break
+            before = value
+    return best
+
+
+def _count_ngrams(rows: Sequence[WordRow], forms: WordForms, labels: int, kind: Kind) -> NGramModel:
+    """The model of the most frequent n-grams of these texts, as it is before it is fitted."""
+    seen = [_keys(words, kind) for words in _batches(rows, forms)]
+    keys, counts = torch.unique(torch.cat(seen), return_counts=True)
+    most = min(_MOST, max(1, _WEIGHTS // labels))
+    kept = counts.argsort(descending=True, stable=True)[:most].sort().values
+    model = NGramModel(len(kept), labels)
+    model.keys = keys[kept]
+    model.idf = ((1 + len(rows)) / (1 + counts[kept].float())).log() + 1
+    return model
+
+
+def _keys(words: WordBatch, kind: Kind) -> Int[Tensor, " N"]:
+    """The key of each n-gram, once for each text that has it."""
+    row, key = ngram_keys(words.ids, words.mask)
+    if not kind.pairs:
+        row, key = row[key < PAIRS], key[key < PAIRS]
+    found = [_once_a_text(row, key)]
+    if kind.pieces:
+        found.append(_once_a_text(*spread_pieces(words, *piece_keys(words.characters))))
+    return torch.cat(found)
+
+
+def _once_a_text(rows: Int[Tensor, " N"], keys: Int[Tensor, " N"]) -> Int[Tensor, " M"]:
+    different, number = torch.unique(keys, return_inverse=True)
+    once = torch.unique(rows * len(different) + number)
+    found: Tensor = different[once % max(1, len(different))]
+    return found
+
+
+def _bags(model: NGramModel, rows: Sequence[WordRow], forms: WordForms) -> Bags:
+    """The n-grams of all texts."""
+    begin, parts = 0, []
+    for words in _batches(rows, forms):
+        bags = model.bags(words)
+        parts.append((bags.rows + begin, bags.columns, bags.values))
+        begin += bags.texts
+    joined, columns, values = (torch.cat(part) for part in zip(*parts, strict=True))
+    return Bags(joined, columns, values, begin)
+
+
+def _batches(rows: Sequence[WordRow], forms: WordForms) -> Iterator[WordBatch]:
+    return (collate(rows[i : i + _CHUNK], forms) for i in range(0, len(rows), _CHUNK))
