@@ -149,8 +149,8 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
     def loss(self, batch: LabelDataset, progress: float) -> Tensor:
         """Mean of -log p of the labels; ``class_weights`` weighs each label by how rare it is.
 
-        With ``adversarial`` ε, the mean of that and of the same at x + ε g / |g|, where g is the gradient with
-        respect to the words x of a text (Miyato et al. 2017).
+        With ``adversarial`` ε, the mean of that and of the same at x + ε |x| g / |g|, where g is the gradient
+        with respect to the words x of a text (Miyato et al. 2017).
         """
         words = self.collate(batch.rows, batch.forms)
         xs = self.net.words(words)
@@ -158,8 +158,8 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
         if not self.config.adversarial or not self.net.training:
             return loss
         (g,) = torch.autograd.grad(loss, xs, retain_graph=True)
-        norm = g.flatten(1).norm(dim=1).clamp(min=1e-12)[:, None, None]
-        worst = xs + self.config.adversarial * g / norm
+        norms = [(v.detach() * words.mask[..., None]).flatten(1).norm(dim=1)[:, None, None] for v in (xs, g)]
+        worst = xs + self.config.adversarial * norms[0] * g / norms[1].clamp(min=1e-12)
         return (loss + self._label_loss(self.net.logits(worst, words.mask), batch.labels)) / 2
 
     def _label_loss(self, logits: Tensor, labels: Sequence[Any]) -> Tensor:
