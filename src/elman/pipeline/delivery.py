@@ -41,6 +41,8 @@ def deliver(run: Delivery, valid: Any, folder: RunFolder) -> dict[str, Any]:
     if end.failure and has_model(folder.out):
         raise ModelError(f"{end.failure}; the model in {folder.out} stays as it was")
     chosen = run.model.calibrate(valid)
+    if not run.recipe.data.valid:
+        run.model.learn_held_out(run.data.training, run.data.held)
     metrics: dict[str, Any] = {"valid": end.scores | chosen, "updates": end.number, "stopped": end.reason}
     metrics["trained_on"] = run.stats
     failure: BaseException | None = None

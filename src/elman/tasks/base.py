@@ -238,6 +238,9 @@ class Task(UserMethods[Row], ABC):
         """Choose on validation data how sure answers are; the scores that are other ones then."""
         return {}
 
+    def learn_held_out(self, training: Any, held: Any) -> None:
+        """Learn from the examples that were held out, too, what needs no updates; the model is validated by now."""
+
     def average_decision(self, others: Sequence[Any]) -> None:
         """Take the mean of what ``calibrate`` chose for this model and for others like it."""
 

@@ -36,16 +36,24 @@ class Kind(NamedTuple):
     pieces: bool = False
 
 
-def fit_ngram_model(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss) -> NGramModel:
-    """The model of words, pairs and pieces of words, as far as these help with texts it was not fitted to."""
-    kind, C = _choose(rows, forms, labels, loss)
-    model = _count_ngrams(rows, forms, labels, kind)
+class NGramChoice(NamedTuple):
+    """How a model of n-grams is fitted."""
+
+    kind: Kind
+    C: float
+
+
+def fit_ngram_model(
+    rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss, choice: NGramChoice
+) -> NGramModel:
+    """The model of words, pairs and pieces of words."""
+    model = _count_ngrams(rows, forms, labels, choice.kind)
     numbers = torch.arange(len(rows))
-    model.W, model.b = fit_linear(_bags(model, rows, forms), model, lambda z: loss(z, numbers), C)
+    model.W, model.b = fit_linear(_bags(model, rows, forms), model, lambda z: loss(z, numbers), choice.C)
     return model
 
 
-def _choose(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss) -> tuple[Kind, float]:
+def choose_ngrams(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss) -> NGramChoice:
     """The n-grams and the C of the least loss on a part of the texts, fitted to the rest."""
     kinds = [Kind(), Kind(pairs=True)]
     if forms.characters.shape[1] and sum(map(len, rows)) <= _SPELLED:
@@ -53,7 +61,7 @@ def _choose(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelL
     order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))[:_SAMPLE]
     judges = round(_JUDGES * len(order))
     judging, fitted = order[:judges], order[judges:]
-    least, best = inf, (kinds[-1], USUAL)
+    least, best = inf, NGramChoice(kinds[-1], USUAL)
     if judges < FEWEST:
         return best
     for kind in kinds:
@@ -64,7 +72,7 @@ def _choose(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelL
             model.W, model.b = fit_linear(bags, model, lambda z: loss(z, fitted), C)
             value = loss(judged.multiply(model.W) + model.b, judging).item()
             if value < least:
-                least, best = value, (kind, C)
+                least, best = value, NGramChoice(kind, C)
             if value > before:  # it has one minimum
                 break
             before = value
