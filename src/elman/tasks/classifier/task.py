@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -93,13 +94,18 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         super().fit_statistics(examples)
         if self.net.ngrams is not None and not len(self.net.ngrams.keys):
             golds = self.decision.tabulate(examples.labels, len(self.labels.items))
-            options = LossOptions(weights=self._weights)
+            options, began = LossOptions(weights=self._weights), time.monotonic()
             self.net.ngrams = fit_ngram_model(
                 [text for (text,) in examples.rows],
                 examples.forms,
                 len(self.labels.items),
                 lambda logits, numbers: self.decision.loss(logits, golds[numbers], options),
             ).to(self.device)
+            self.ngram_seconds = time.monotonic() - began
+
+    @property
+    def own_ngrams(self) -> NGramModel | None:
+        return self.net.ngrams
 
     def calibrate(self, dataset: LabelDataset) -> dict[str, float]:
         """Choose how much the network and the n-grams count, too."""
