@@ -53,7 +53,7 @@ def judge_baseline(
         _say(f"no baseline: {type(error).__name__}: {error}")
         return None
     wins = theirs > own if model.best == "max" else theirs < own
-    seconds = round(time.monotonic() - began + found.seconds, 1)
+    seconds = max(0.1, round(time.monotonic() - began + found.seconds, 1))
     return JudgedBaseline(found.name, seconds, found.scores, model.metric, own, wins)
 
 

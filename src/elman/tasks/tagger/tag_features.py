@@ -10,7 +10,8 @@ import numpy.typing as npt
 Keys = npt.NDArray[np.int64]
 
 _AROUND = 2  # words on each side
-_KIND = 2**48  # the keys of one kind of feature are below its next multiple
+_TYPES = 2**24  # words, the most that can differ
+_KIND = _TYPES**2  # the keys of one kind of feature are below its next multiple
 # The place of a word, and which form: itself, its shape, suffixes of 1 to 4 letters, prefixes of 1 to 3.
 _SINGLE = [
     *((0, form) for form in range(9)),
@@ -26,7 +27,7 @@ def extract_features(sentences: Iterable[Sequence[str]], inputs: Iterable[Sequen
     forms = _number_forms(flat)
     at = {o: forms[places + o] for o in range(-_AROUND, _AROUND + 1)}
     found = [at[offset][:, form] for offset, form in _SINGLE]
-    found += [at[left][:, 0] * len(forms) + at[right][:, 0] for left, right in _PAIRS]
+    found += [at[left][:, 0] * _TYPES + at[right][:, 0] for left, right in _PAIRS]
     columns = [[*map(list, column)] for column in zip(*inputs, strict=True)]
     for column in columns:
         values, _ = _lay_out(column)
