@@ -91,7 +91,7 @@ def test_of_too_many_examples_a_part_is_fitted_to_and_that_is_said():
 
 
 def test_words_that_two_texts_share_are_words_of_their_own():
-    rows = [PairsExample(*"ab bc x".split()), PairsExample("a b", "b c", "y")]
+    rows = [PairsExample(*["ab", "bc", "x"]), PairsExample("a b", "b c", "y")]
     model = Pairs.from_examples(PairsConfig(hidden=4, embedding=4), TokenizerConfig("whitespace"), rows)
     words = len(model.featurizer.tokenizer.items)
     data = model.encode(rows[1:])
@@ -138,7 +138,7 @@ def test_spans_of_the_baseline_are_well_formed_and_scored_as_the_models_are():
 
 
 def test_features_know_the_word_its_ending_and_its_neighbours_but_no_other_sentence():
-    (a1, b1), (a2,), (b2, a3) = np.split(extract_features(["ab", "a", "ba"], [[], [], []]), [2, 3])
+    (a1, b1), (a2,), (_, a3) = np.split(extract_features(["ab", "a", "ba"], [[], [], []]), [2, 3])
     assert set(a1) & set(a2) > set(a1) & set(b1)  # the same word, another neighbour
     assert not np.array_equal(a1, a2)
     assert not np.array_equal(a2, a3)
