@@ -70,7 +70,7 @@ def _judge_baseline(run: Delivery, valid: Any, metrics: dict[str, Any]) -> Judge
     data, scores = (run.dataset, valid), metrics["valid"]
     judged = judge_baseline(run.recipe, run.model, *data, scores, run.record.elapsed)
     if judged is not None:
-        metrics["baseline"] = {"name": judged.name, "scores": dict(judged.scores)}
+        metrics["baseline"] = dict(judged.scores)
         run.record.add_baseline(judged.name, judged.seconds)
     return judged
 
