@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -93,11 +94,11 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         """Fit the model of n-grams, too, if there is to be one; a model that is trained on has it already."""
         super().fit_statistics(examples)
         if self.net.ngrams is not None and not len(self.net.ngrams.keys):
-            texts = [text for (text,) in examples.rows]
-            self._choice = choose_ngrams(
-                texts, examples.forms, len(self.labels.items), self._ngram_loss(examples)
-            )
+            texts, began = [text for (text,) in examples.rows], time.monotonic()
+            loss = self._ngram_loss(examples)
+            self._choice = choose_ngrams(texts, examples.forms, len(self.labels.items), loss)
             self._fit_ngrams(examples, self._choice)
+            self.ngram_seconds = time.monotonic() - began
 
     def learn_held_out(self, training: list[Any], held: list[Any]) -> None:
         """Fit the n-grams as chosen before to all examples; the network stays as it is."""
@@ -113,6 +114,10 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         golds = self.decision.tabulate(examples.labels, len(self.labels.items))
         options = LossOptions(weights=self._weights)
         return lambda logits, numbers: self.decision.loss(logits, golds[numbers], options)
+
+    @property
+    def own_ngrams(self) -> NGramModel | None:
+        return self.net.ngrams
 
     def calibrate(self, dataset: LabelDataset) -> dict[str, float]:
         """Choose how much the network and the n-grams count, too."""
