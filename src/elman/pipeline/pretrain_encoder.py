@@ -77,11 +77,10 @@ def say_guesses(facts: Mapping[str, float]) -> None:
     """One line on stderr: how good guesses of the labels of unlabelled text are, and whether they are used."""
     if not facts or not is_main_process():
         return
-    with_text, without = (f"{format_number(facts[key], 3)} %" for key in ("right", "right_without"))
-    told = f"in cross-validation {with_text} are right, {without} without this text"
-    begin = f"the labels of {facts['guessed']:,} unlabelled texts are guessed" if facts["guessed"] else "no guesses"
-    end = "" if facts["guessed"] else ": its labels are not guessed"
-    print(f"{begin}: {told}{end}", file=sys.stderr, flush=True)
+    right, without = (f"{format_number(facts[key], 3)} %" for key in ("right", "right_without"))
+    said = f"the labels of {facts['guessed']:,} texts are guessed" if facts["guessed"] else "no label is guessed"
+    told = f"in cross-validation {right} are right, {without} without this text"
+    print(f"{said}: {told}", file=sys.stderr, flush=True)
 
 
 def _settings(recipe: Recipe, tokens: int, *, judged: bool) -> TrainingConfig:
