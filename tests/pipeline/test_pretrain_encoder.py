@@ -18,7 +18,9 @@ from tests.tasks.topics import TINY, table
 
 def write_text(path: Path, count: int = 60) -> str:
     """Lines of words, some of which the training data of `topics` does not have."""
-    path.write_text("".join(f"the river is in the town of ruritania {i % 3}\n" for i in range(count)) + "once\n")
+    path.write_text(
+        "".join(f"the river is in the town of ruritania {i % 3}\n" for i in range(count)) + "once\n"
+    )
     return str(path)
 
 
@@ -123,7 +125,11 @@ def test_what_does_not_go_together_is_said(tmp_path, monkeypatch, change, error,
     init = change.get("init")
     with pytest.raises(error, match=said):
         elman.train(
-            {"task": "classifier", "pretraining": change.get("pretraining", {}), "data": train | change.get("data", {})},
+            {
+                "task": "classifier",
+                "pretraining": change.get("pretraining", {}),
+                "data": train | change.get("data", {}),
+            },
             init=init,
             device="cpu",
         )

@@ -98,7 +98,9 @@ def test_naive_bayes_counts_as_scikit_learn_does():
     rival = MultinomialNB(alpha=0.5).fit(X.numpy(), gold.numpy())
     prior = np.log((np.bincount(gold) + 1) / 43) - rival.class_log_prior_  # ours is smoothed, too
     np.testing.assert_allclose(
-        z.log_softmax(1), (torch.tensor(rival.predict_joint_log_proba(X.numpy()) + prior)).log_softmax(1), atol=1e-4
+        z.log_softmax(1),
+        (torch.tensor(rival.predict_joint_log_proba(X.numpy()) + prior)).log_softmax(1),
+        atol=1e-4,
     )
 
 

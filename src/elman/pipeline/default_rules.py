@@ -47,12 +47,7 @@ RULES: tuple[Rule, ...] = (
         {"training.evaluation_share": 0.1, "training.patience": 20},
     ),
     # A model that is trained on begins where the rate of training from nothing would undo what it knows.
-    Rule(
-        "",
-        "`--init`",
-        lambda facts: facts.trained,
-        {"training.lr": lower_rate, "training.warmup": 0.1},
-    ),
+    Rule("", "`--init`", lambda facts: facts.trained, {"training.lr": lower_rate, "training.warmup": 0.1}),
     # What a model writes itself is noisy to learn from: small steps, and some likelihood to hold on to.
     Rule(
         "",

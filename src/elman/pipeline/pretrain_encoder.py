@@ -78,7 +78,9 @@ def say_guesses(facts: Mapping[str, float]) -> None:
     if not facts or not is_main_process():
         return
     right, without = (f"{format_number(facts[key], 3)} %" for key in ("right", "right_without"))
-    said = f"the labels of {facts['guessed']:,} texts are guessed" if facts["guessed"] else "no label is guessed"
+    said = (
+        f"the labels of {facts['guessed']:,} texts are guessed" if facts["guessed"] else "no label is guessed"
+    )
     told = f"in cross-validation {right} are right, {without} without this text"
     print(f"{said}: {told}", file=sys.stderr, flush=True)
 

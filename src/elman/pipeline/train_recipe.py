@@ -25,7 +25,13 @@ from elman.model_cell import write_cell
 from elman.model_files import CHECKPOINT
 from elman.pipeline.choose_defaults import list_keys
 from elman.pipeline.delivery import Delivery, deliver
-from elman.pipeline.pretrain_encoder import is_pretraining, leave_minutes, pretrain_encoder, read_texts, say_guesses
+from elman.pipeline.pretrain_encoder import (
+    is_pretraining,
+    leave_minutes,
+    pretrain_encoder,
+    read_texts,
+    say_guesses,
+)
 from elman.pipeline.recipe import (
     TRACKERS,
     Recipe,
@@ -41,6 +47,7 @@ from elman.pipeline.resumed_data import with_contents
 from elman.pipeline.run_begin import RunBegin, complete_recipe, find_run_device
 from elman.pipeline.run_record import PYTHON, RunRecord, describe_data, describe_session
 from elman.pipeline.start_model import start_model
+from elman.pipeline.start_options import starts_from_lm
 from elman.pipeline.training_data import read_data
 from elman.pipeline.training_memory import check_training_memory
 from elman.recipes.recipe_files import find_recipe
@@ -173,9 +180,8 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
     batches = model.build_batches(dataset, recipe.data, settings.seed)
     check_training_memory(recipe, target.net, batches, str(model.device))
     validation = _validation(model, valid, target) if valid else None
-    events = fit(
-        target.net, batches, target.loss, settings, validation, resume=snapshot, trained=init is not None
-    )
+    trained = init is not None and not starts_from_lm(recipe, init)
+    events = fit(target.net, batches, target.loss, settings, validation, resume=snapshot, trained=trained)
     end = follow(events, folder.work, fingerprint, unit=model.unit, trackers=trackers, second=bool(texts))
     if end is None:
         record.finish()
