@@ -67,7 +67,8 @@ def test_the_plain_command_takes_the_sizes_and_trains(lm, tmp_path):
     model = elman.Classifier.train(rows, init=lm, epochs=1, device="cpu")
     assert (model.config.hidden, model.config.embedding, model.config.cell) == (7, 5, "gru")
     tagger = elman.Tagger.train([(["the", "river"], ["D", "N"])] * 20, init=lm, epochs=1, device="cpu")
-    assert tagger.config.hidden == 7 and "ruritania" in tagger.featurizer.tokenizer.items
+    assert tagger.config.hidden == 7
+    assert "ruritania" in tagger.featurizer.tokenizer.items
 
 
 def test_the_rate_is_that_of_training_from_nothing(lm, tmp_path):

@@ -67,7 +67,8 @@ def test_texts_that_say_nothing_of_the_labels_are_left_out():
     data = model.encode(rows)
     found, facts = model.guess_labels(data, texts, CONFIG)
     assert found is data
-    assert facts["guessed"] == 0 and facts["right_without"] == 100
+    assert facts["guessed"] == 0
+    assert facts["right_without"] == 100
 
 
 @pytest.mark.parametrize("case", ["few", "asked", "known", "several"])
@@ -86,7 +87,8 @@ def test_no_more_texts_are_guessed_than_asked_for():
     rows, texts = write_topics(60), [e.text for e in write_topics(600, 1)]
     model = build(rows, texts)
     found, facts = model.guess_labels(model.encode(rows), texts, ClassifierPretrainingConfig(guess_texts=200))
-    assert facts["guessed"] == 200 and len(found) == 260
+    assert facts["guessed"] == 200
+    assert len(found) == 260
 
 
 def test_naive_bayes_counts_as_scikit_learn_does():

@@ -13,7 +13,6 @@ from elman.model_cell import with_model_cell
 from elman.pipeline.choose_defaults import list_keys
 from elman.pipeline.recipe import Recipe
 
-
 LM = "lm"
 _TOKENS = ("kind", "lower", "digits")  # how a language model cuts text,
 _NETWORK = ("cell", "embedding", "hidden")  # and what its first layer is
@@ -29,8 +28,8 @@ def starts_from_lm(recipe: Recipe, folder: Path | None) -> bool:
 def take_options(recipe: Recipe, given: Collection[str], folder: Path) -> tuple[Recipe, frozenset[str]]:
     """The recipe with the network and tokens of the model in a folder, and their keys as given ones, too.
 
-    What the user gives stays; whether it fits the weights is for `start_model` to say. A language model gives an
-    encoder its tokens and the size of its first layer; nothing is taken from another task.
+    What the user gives stays; whether it fits the weights is for `start_model` to say. A language model gives
+    an encoder its tokens and the size of its first layer; nothing is taken from another task.
     """
     stored = artifact.read_config(folder)
     if starts_from_lm(recipe, folder):

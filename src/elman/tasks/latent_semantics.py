@@ -1,4 +1,4 @@
-"""Latent semantic analysis: texts as vectors by which words they share with which texts (Deerwester et al. 1990)."""
+"""Latent semantic analysis: texts as vectors, by the words that they share (Deerwester et al. 1990)."""
 
 from __future__ import annotations
 

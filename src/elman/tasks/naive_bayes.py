@@ -17,8 +17,8 @@ def fit_naive_bayes(
 ) -> Float[Tensor, "N Y"]:
     """What naive Bayes says of all texts, of which only those that are ``known`` have labels.
 
-    log p(y | x) = log p(y) + Σ_w v_w log p(w | y) + const. v are the bags, made longer by ``length``; ``texts_of``
-    is their transpose.
+    log p(y | x) = log p(y) + Σ_w v_w log p(w | y) + const. v are the bags, made longer by ``length``;
+    ``texts_of`` is their transpose.
     """
     shares = labels * known[:, None]
     for _ in range(_ROUNDS):

@@ -22,7 +22,7 @@ from elman.text.vocab import Labels
 
 @dataclass(frozen=True)
 class SoftmaxDecision(Decision):
-    """The likeliest label. A right answer is its id; one that is only guessed, the probabilities of all labels."""
+    """The likeliest label. A right answer is its id; a guess, the probabilities of all labels."""
 
     kind = "softmax"
     gives = "one label a text"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClassifierPretrainingConfig(PretrainingConfig):
-    """What unlabelled text (``data.unlabelled``) is for: first weights, and examples with labels that are guessed."""
+    """What ``data.unlabelled`` gives: first weights, and examples whose labels are guessed."""
 
     guess: bool = True  # train on guesses of its labels, too, where these are good
     guess_texts: PositiveInt = 20_000  # texts whose labels are guessed, at most
