@@ -84,7 +84,7 @@ def test_a_model_that_grows_keeps_what_its_n_grams_say():
     model = use_ngrams_alone(fitted())
     old = examples(10)
     large, _ = model.grow(TokenizerConfig(), [*old, ClassifierExample("why though", "reason")])
-    before, after = (m.logits(*m._encode_texts([e.texts for e in old])) for m in (model, large))
+    before, after = (m.logits(*m.encode_texts([e.texts for e in old])) for m in (model, large))
     torch.testing.assert_close(after[:, :2], before)
     assert not after[:, 2].any()
     weights = large.net.ngrams.W.clone()

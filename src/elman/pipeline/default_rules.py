@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from elman.pipeline.default_facts import Facts
+from elman.tasks.registry import TASKS
 
 
 class Rule(NamedTuple):
@@ -26,6 +27,20 @@ def classifier_epochs(facts: Facts) -> int:
     """as many as read 3,000,000 words in all: 3 at least, 10 at most, 20 where there are under 1,000 texts"""
     most = 20 if facts.examples < 1000 else 10
     return max(3, min(most, round(3_000_000 / max(1, facts.words))))
+
+
+def lower_rate(facts: Facts) -> float:
+    """a quarter of the task's usual rate"""
+    return _usual_rate(facts) / 4
+
+
+def low_rate(facts: Facts) -> float:
+    """a tenth of the task's usual rate"""
+    return _usual_rate(facts) / 10
+
+
+def _usual_rate(facts: Facts) -> float:
+    return float(TASKS[facts.task].load().defaults.training["lr"])
 
 
 RULES: tuple[Rule, ...] = (
@@ -69,6 +84,21 @@ RULES: tuple[Rule, ...] = (
         "`--minutes` without `--epochs`",
         lambda facts: facts.timed,
         {"training.evaluation_share": 0.1, "training.patience": 20},
+    ),
+    # A model that is trained on begins where the rate of training from nothing would undo what it knows.
+    Rule("", "`--init`", lambda facts: facts.trained, {"training.lr": lower_rate, "training.warmup": 0.1}),
+    # What a model writes itself is noisy to learn from: small steps, and some likelihood to hold on to.
+    Rule(
+        "",
+        "`--init` with an objective",
+        lambda facts: facts.trained and facts.objective != "likelihood",
+        {"training.lr": low_rate, "training.grad_clip": 0.5},
+    ),
+    Rule(
+        "",
+        "objective risk or reinforce",
+        lambda facts: facts.objective in ("risk", "reinforce"),
+        {"objective.likelihood": 0.1},
     ),
     # With 0 epochs the minutes alone end a run, and the schedule comes to its end with them. This stands last.
     Rule("", "`--minutes` without `--epochs`", lambda facts: facts.timed, {"training.epochs": 0}),

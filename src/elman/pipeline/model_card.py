@@ -9,7 +9,7 @@ from elman.cells import count_parameters
 from elman.number_format import format_scores
 from elman.pipeline.baseline_report import JudgedBaseline
 from elman.pipeline.recipe import Recipe
-from elman.pipeline.run_record import PYTHON, summarize_run
+from elman.pipeline.run_record import PHASE, PYTHON, summarize_run
 from elman.tasks.base import Task
 from elman.text.byte_source import display_name
 
@@ -36,6 +36,7 @@ def write_model_card(
             "",
             *(f"- {line}" for line in about),
             f"- training data: {' and '.join(map(display_name, train))}, {counts}",
+            *_describe_unlabelled(recipe, run.get(PHASE)),
             f"- {count_parameters(model.net):,} parameters",
             f"- training: {metrics['updates']:,} updates, stopped by {metrics['stopped']}",
             f"- run: {summarize_run(run)}",
@@ -56,3 +57,12 @@ def write_model_card(
             "",
         ]
     )
+
+
+def _describe_unlabelled(recipe: Recipe, phase: Mapping[str, Any] | None) -> list[str]:
+    if phase is None:
+        return []
+    files = (recipe.data.unlabelled,) if isinstance(recipe.data.unlabelled, str) else recipe.data.unlabelled
+    read = f"{phase['texts']:,} texts, {phase['tokens']:,} tokens with those of the training data"
+    guessed = f"; {phase['guessed']:,} of them have labels that were guessed" if phase.get("guessed") else ""
+    return [f"- unlabelled text: {' and '.join(map(display_name, files))}; {read}{guessed}"]

@@ -20,7 +20,7 @@ from elman.tasks.growth import Growth
 from elman.tasks.holdout import hold_out, warn_of_overlap
 from elman.tasks.judgement import Judgement
 from elman.tasks.nested_subset import nested_subset
-from elman.tasks.results import Answer, CardInfo, Confidences, Report, TextTrace
+from elman.tasks.results import Answer, CardInfo, Confidences, GuessedData, Report, TextTrace
 from elman.tasks.user_methods import Row, UserMethods
 from elman.text.batching import BucketBatches
 from elman.text.byte_source import display_name
@@ -178,6 +178,10 @@ class Task(UserMethods[Row], ABC):
     def pretraining(self, texts: Iterable[str]) -> Any:
         """An `EncoderPretraining`: the encoder as a language model of texts without labels."""
         raise ConfigError(f"{self.spec.title} learns nothing from unlabelled text")
+
+    def guess_labels(self, dataset: Any, texts: Sequence[str], options: Any) -> GuessedData:
+        """The training data with texts that have no label, and guesses of these, where the task makes any."""
+        return GuessedData(dataset)
 
     @abstractmethod
     def save_vocab(self, folder: Path) -> None:

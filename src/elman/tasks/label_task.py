@@ -136,10 +136,11 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
         kept = list(examples)
         labels = [self.decision.encode(e, self.labels) for e in kept]
         with locate_long_texts([e.where for e in kept]):
-            rows, forms = self._encode_texts([e.texts for e in kept])
+            rows, forms = self.encode_texts([e.texts for e in kept])
         return LabelDataset(rows, forms, labels, kept)
 
-    def _encode_texts(self, examples: Sequence[tuple[str, ...]]) -> tuple[list[tuple[WordRow, ...]], WordForms]:
+    def encode_texts(self, examples: Sequence[tuple[str, ...]]) -> tuple[list[tuple[WordRow, ...]], WordForms]:
+        """The texts of each example as numbers of words."""
         rows, forms = self.featurizer.texts(text for texts in examples for text in texts)
         each = iter(rows)
         encoded = [tuple(next(each) for _ in texts) for texts in examples]
@@ -273,7 +274,7 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
         """
         check_option("threshold", threshold, 0 <= threshold <= 1, "a probability, 0 to 1")
         texts = check_rows(examples, "predict", self.text_columns)
-        found = self.decision.predict(self.logits(*self._encode_texts(texts)), self.labels.items)
+        found = self.decision.predict(self.logits(*self.encode_texts(texts)), self.labels.items)
         return [self.decision.withhold(p, threshold, otherwise) for p in found] if threshold else found
 
     def predict_rows(self, rows: Sequence[tuple[str, ...]], options: PredictOptions) -> Iterator[Answer]:

@@ -53,6 +53,12 @@ def fit_ngram_model(
     return model
 
 
+def bag_texts(rows: Sequence[WordRow], forms: WordForms) -> tuple[Bags, int]:
+    """The words and pairs of words of texts, tf-idf of all of them, and how many different ones there are."""
+    model = _count_ngrams(rows, forms, 1, Kind(pairs=True), fewest=2)
+    return _bags(model, rows, forms), len(model.keys)
+
+
 def choose_ngrams(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss) -> NGramChoice:
     """The n-grams and the C of the least loss on a part of the texts, fitted to the rest."""
     kinds = [Kind(), Kind(pairs=True)]
@@ -79,10 +85,16 @@ def choose_ngrams(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: 
     return best
 
 
-def _count_ngrams(rows: Sequence[WordRow], forms: WordForms, labels: int, kind: Kind) -> NGramModel:
-    """The model of the most frequent n-grams of these texts, as it is before it is fitted."""
+def _count_ngrams(
+    rows: Sequence[WordRow], forms: WordForms, labels: int, kind: Kind, *, fewest: int = 1
+) -> NGramModel:
+    """The model of the most frequent n-grams of these texts, as it is before it is fitted.
+
+    Those that fewer than ``fewest`` texts have are left out.
+    """
     seen = [_keys(words, kind) for words in _batches(rows, forms)]
     keys, counts = torch.unique(torch.cat(seen), return_counts=True)
+    keys, counts = keys[counts >= fewest], counts[counts >= fewest]
     most = min(_MOST, max(1, _WEIGHTS // labels))
     kept = counts.argsort(descending=True, stable=True)[:most].sort().values
     model = NGramModel(len(kept), labels)

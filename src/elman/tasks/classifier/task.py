@@ -23,9 +23,9 @@ from elman.tasks.classifier.data import (
     resolve_delimiter,
 )
 from elman.tasks.classifier.explain import trace
+from elman.tasks.classifier.guesses import ClassifierPretrainingConfig, add_guesses
 from elman.tasks.classifier.network import ClassifierConfig, ClassifierNetwork
 from elman.tasks.config import TokenizerConfig
-from elman.tasks.encoder_pretraining import PretrainingConfig
 from elman.tasks.label_data import LabelDataset, MultilabelExample
 from elman.tasks.label_decision import LossOptions, Prediction
 from elman.tasks.label_task import LabelTask
@@ -55,7 +55,7 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         TokenizerConfig(),
         ClassifierConfig(),
         {"lr": 2e-3, "epochs": 15, "patience": 4},
-        PretrainingConfig(),
+        ClassifierPretrainingConfig(),
         objectives=False,
     )
     network = ClassifierNetwork
@@ -63,6 +63,7 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
     read = staticmethod(read_examples)
     resolve_data = staticmethod(resolve_delimiter)
     trace = trace
+    guess_labels = add_guesses
     blueprint = list_classifier_parts
 
     @classmethod
