@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elman.cli.terminal import print_table, say
-from elman.errors import ModelError
+from elman.errors import DataError, ModelError
 from elman.folders.search_folder import MODEL, PICTURE, TABLE
 from elman.number_format import format_duration, format_number, format_scores
 from elman.tasks.registry import TASKS
@@ -97,9 +97,9 @@ def _train_best(search: Search, recipe: Path) -> Any:
     from elman.text.json_io import read_json
 
     say("training the best settings on all data")
-    command, device, _ = search.launcher
-    words = ["train", str(recipe), "--out", str(search.out / MODEL), "--threads", "1", "--device", device]
-    with subprocess.Popen([*command, *words, "--overwrite"], stdin=subprocess.PIPE, stdout=2) as process:
+    words = ["train", str(recipe), "--out", str(search.out / MODEL), "--overwrite"]
+    words += ["--threads", "1", "--device", search.launcher.device]
+    with subprocess.Popen([*search.launcher.command, *words], stdin=subprocess.PIPE, stdout=2) as process:
         process.wait()
     if process.returncode:
         raise ModelError("the training of the best settings failed; recipe.toml has them")
@@ -137,19 +137,20 @@ def _show(value: Any) -> str:
 
 def _plot(result: SearchResult, search: Search) -> bool:
     """Draw what mattered; without matplotlib, say so: the numbers are there all the same."""
-    from elman.inspect.tuning_plots import TunedTrial, plot_tuning
-    from elman.pipeline.tuning_study import measure_importance
+    from elman.inspect.tuning_plots import SearchedRange, TunedTrial, plot_tuning
+    from elman.pipeline.setting_importance import measure_importance
 
     scored = [trial for trial in result.trials if 0 in trial.scores]
     roles = {0: "plain", result.best.number: "best"}
     trials = [TunedTrial(t.values, result.score(t, 0), roles.get(t.number, "")) for t in scored]
     judged = "" if result.plan.folds else "valid "
     label = f"{judged}{result.metric} after {format_duration(60 * result.plan.rungs[0])}"
-    logs = [key for key, values in result.plan.space.items() if values.get("log")]
-    importance = measure_importance(scored, search.study)
+    space = {key: values for key, values in result.plan.space.items() if "low" in values}
+    ranges = {key: SearchedRange(v["low"], v["high"], v.get("log", False)) for key, v in space.items()}
     try:
-        plot_tuning(trials, importance, search.out / PICTURE, label=label, log_keys=logs)
-    except ModelError as error:  # no matplotlib
+        importance = measure_importance(scored, search.study)
+        plot_tuning(trials, importance, search.out / PICTURE, label=label, ranges=ranges)
+    except (DataError, ModelError) as error:  # no scikit-learn, no matplotlib
         say(f"no picture: {error}")
         return False
     return True

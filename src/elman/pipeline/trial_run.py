@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from elman.atomic_files import write_atomically
 from elman.folders.folder_contents import find_run, has_model
@@ -59,7 +58,8 @@ def run_folder(out: Path, trial: int, rung: int) -> Path:
     return out / TRIALS / str(trial) / f"rung-{rung + 1}"
 
 
-class Launcher(NamedTuple):
+@dataclass(frozen=True)
+class Launcher:
     """How trainings are started."""
 
     command: Sequence[str]  # that is `elman`

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import mean
 
 from elman.errors import ConfigError, ModelError
 from elman.pipeline.trial_run import Launcher, TrialRun, drop_weights, run_folder, stop_runs
@@ -50,16 +51,22 @@ class Search:
     study: TuningStudy
     launcher: Launcher
     runs: list[TrialRun] = field(default_factory=list)
+    kept: Path | None = None  # where the weights of the best are
     begun: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         self.before = self.study.seconds  # of sessions that were interrupted
-        self.starting = STARTING + self.plan.reading
+        self.extras: list[float] = []  # seconds of each process that were no training
         self.scores = ScoreReader(self.plan)
 
     @property
     def seconds(self) -> float:
         return self.before + time.monotonic() - self.begun
+
+    @property
+    def starting(self) -> float:
+        """Seconds that a process needs beside its training."""
+        return mean(self.extras) if self.extras else STARTING + self.plan.reading
 
     @property
     def left(self) -> float:
@@ -97,7 +104,7 @@ def search_settings(search: Search) -> Iterator[SearchEvent]:
 
 def _choose_rung(search: Search, last: int) -> int | None:
     """Where a new trial begins: so low that it can still come to the last rung; None: there is no time."""
-    begun = len(search.study.results)
+    begun = search.study.begun
     if not begun:
         return 0  # the plain settings, whatever time is left
     if search.request.trials and begun >= search.request.trials:
@@ -143,14 +150,14 @@ def _take(search: Search, run: TrialRun, last: int) -> RunEnd:
             raise ModelError(f"the training with the plain settings failed: {run.failure} ({run.log})")
         return RunEnd(study.find(number), seconds, goes_on=False)
     planned = 60 * search.plan.rungs[run.rung] * max(1, search.plan.folds)
-    search.starting = max(search.starting, seconds - planned)
+    search.extras.append(max(0.0, seconds - planned))
     study.add_score(number, run.rung, search.scores.read(run.folder), seconds)
     goes_on = run.rung < last and (number == 0 or _is_worthwhile(search, run))
     if goes_on:
         _continue(search, study.find(number))
     else:
         study.end_trial(number)
-    _drop_others(search)
+    _drop_others(search, run.folder)
     return RunEnd(study.find(number), seconds, goes_on)
 
 
@@ -158,12 +165,9 @@ def _is_worthwhile(search: Search, run: TrialRun) -> bool:
     return search.study.is_promising(run.trial) and search.cost(run.rung + 1, run.rung + 1) <= search.left
 
 
-def _drop_others(search: Search) -> None:
-    """Keep the weights of the best trial alone, and of trainings that go on."""
-    best, busy = search.study.best, {run.folder for run in search.runs}
-    kept = run_folder(search.out, best.number, best.reached) if best else None
-    for result in search.study.results:
-        for rung in result.scores:
-            folder = run_folder(search.out, result.number, rung)
-            if folder != kept and folder not in busy:
-                drop_weights(folder)
+def _drop_others(search: Search, ended: Path) -> None:
+    """Keep the weights of the best trial alone, not those of a training that ended nor of what was the best."""
+    best, earlier = search.study.best, search.kept
+    search.kept = run_folder(search.out, best.number, best.reached) if best else None
+    for folder in {ended, earlier} - {search.kept, None}:
+        drop_weights(folder)

@@ -29,7 +29,7 @@ from elman.pipeline.training_data import read_data
 from elman.text.byte_source import display_name, is_pipe
 from elman.text.json_io import read_json
 
-SHARE = 12  # of the search, the longest training has one in so many parts
+SHARE = 15  # of the search, the longest training has one in so many parts
 REDUCTION = 3  # of so many trials one goes on, with so many times the minutes
 SHORTEST = 10.0  # seconds that a training needs at least to tell anything
 

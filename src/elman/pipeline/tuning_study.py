@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from math import ceil, inf
+from math import ceil
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -84,12 +84,11 @@ class TuningStudy:
             self.study.tell(number, state=states.PRUNED)
 
     def is_promising(self, number: int) -> bool:
-        """Whether a trial is among the best third of those that came as far."""
+        """Whether a trial is among the best third of those that came as far; of equal ones the first counts."""
         result = self.find(number)
-        others = sorted(
-            (r.scores[result.reached] for r in self.results if result.reached in r.scores), reverse=True
-        )
-        return result.scores[result.reached] >= others[ceil(len(others) / REDUCTION) - 1]
+        rung, reached = result.reached, [r for r in self.results if result.reached in r.scores]
+        ahead = [r for r in reached if r.number != number and r.scores[rung] >= result.scores[rung]]
+        return len(ahead) < ceil(len(reached) / REDUCTION)
 
     @property
     def seconds(self) -> float:
@@ -112,7 +111,14 @@ class TuningStudy:
         return find_best(self.results)
 
     def find(self, number: int) -> TrialResult:
-        return next(result for result in self.results if result.number == number)
+        """The trial of that number."""
+        return self._result(self.study.get_trials(deepcopy=False)[number])
+
+    @property
+    def begun(self) -> int:
+        """How many trials have begun."""
+        waiting = self.optuna.trial.TrialState.WAITING
+        return sum(trial.state != waiting for trial in self.study.get_trials(deepcopy=False))
 
     def _result(self, trial: Any) -> TrialResult:
         scores = {int(step): value for step, value in trial.intermediate_values.items()}
@@ -144,28 +150,6 @@ def find_best(results: list[TrialResult]) -> TrialResult | None:
     """The best of those that came furthest; of equal ones the first."""
     scored = [r for r in results if r.scores and not r.failure]
     return max(scored, key=lambda r: (r.reached, r.scores[r.reached], -r.number), default=None)
-
-
-def measure_importance(results: list[TrialResult], study: TuningStudy) -> dict[str, float]:
-    """How much each setting mattered for the first training of a trial, the largest first (PED-ANOVA).
-
-    It is empty where there are too few trials to tell.
-    """
-    optuna = study.optuna
-    rung = min((min(r.scores) for r in results if r.scores), default=0)
-    scored = [r for r in results if r.scores.get(rung, -inf) > -inf]
-    if len(scored) < 8:
-        return {}
-    memory = optuna.create_study(direction="maximize")
-    for result in scored:
-        trial = study.study.get_trials(deepcopy=False)[result.number]
-        made = {"params": trial.params, "distributions": trial.distributions, "value": result.scores[rung]}
-        memory.add_trial(optuna.trial.create_trial(**made))
-    evaluator = optuna.importance.PedAnovaImportanceEvaluator(target_quantile=0.3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        found = optuna.importance.get_param_importances(memory, evaluator=evaluator)
-    return {key: float(value) for key, value in found.items()}
 
 
 def _mend_journal(path: Path) -> None:
