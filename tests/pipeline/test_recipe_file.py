@@ -9,7 +9,11 @@ from elman.pipeline.recipe_file import format_recipe
 from elman.tasks.registry import TASKS
 
 CHANGED = {
-    "classifier": {"model": {"hidden": 7, "pool": "attention"}, "tokens": {"lower": True}},
+    "classifier": {
+        "model": {"hidden": 7, "pool": "attention"},
+        "tokens": {"lower": True},
+        "data": {"labels": {"0": "a b", "ü 1": "c"}},
+    },
     "tagger": {"data": {"column": "upos"}, "model": {"casing": True}},
     "pairs": {"training": {"lr": 1e-05, "minutes": 0.1}},
     "lm": {"model": {"input_dropout": 0.25, "layers": 3}, "data": {"train": 'a "b" \x7f\t界.txt'}},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ def format_recipe(recipe: Recipe, about: str = "") -> str:
 
 def _differences(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """What is not as in the defaults; a table of another kind is said in full, and what is none is left out."""
-    if values.get("kind") != defaults.get("kind"):
+    if values.keys() != defaults.keys():
         defaults = {}
     changed = {}
     for key, value in values.items():
@@ -39,13 +40,17 @@ def _differences(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict
 def _table(values: Mapping[str, Any], where: str) -> Iterator[str]:
     for key, value in values.items():
         if not isinstance(value, Mapping):
-            yield f"{key} = {_literal(value)}"
+            yield f"{_key(key)} = {_literal(value)}"
     for key, value in values.items():
         if isinstance(value, Mapping):
-            name = f"{where}{key}"
+            name = f"{where}{_key(key)}"
             plain = any(not isinstance(inner, Mapping) for inner in value.values())
             yield from ["", f"[{name}]"] if plain else []
             yield from _table(value, f"{name}.")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _literal(name)
 
 
 def _literal(value: Any) -> str:

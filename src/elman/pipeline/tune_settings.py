@@ -169,5 +169,6 @@ def _drop_others(search: Search, ended: Path) -> None:
     """Keep the weights of the best trial alone, not those of a training that ended nor of what was the best."""
     best, earlier = search.study.best, search.kept
     search.kept = run_folder(search.out, best.number, best.reached) if best else None
-    for folder in {ended, earlier} - {search.kept, None}:
-        drop_weights(folder)
+    for folder in (ended, earlier):
+        if folder and folder != search.kept:
+            drop_weights(folder)
