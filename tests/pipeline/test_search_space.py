@@ -1,42 +1,55 @@
-"""The tables of what elman tune searches: every key exists, and the plain choice is always among the values."""
+"""The table of what elman tune searches: every key exists, and the plain choice is always among the values."""
 
 import pytest
 
-from elman.pipeline.choose_defaults import apply_settings
 from elman.pipeline.recipe import build
-from elman.pipeline.search_space import SEARCH_SPACE, Between, OneOf, Sizes, Times, make_distributions
+from elman.pipeline.search_space import (
+    SEARCH_SPACE,
+    Between,
+    OneOf,
+    Sizes,
+    Times,
+    find_space,
+    make_distributions,
+)
+from elman.pipeline.tuning_plan import list_settings
 from elman.tasks.registry import TASKS
 
 
-def find(recipe, key):
-    for name in key.split("."):
-        recipe = getattr(recipe, name)
-    return recipe
+def plain_space(task):
+    plain = list_settings(build({"task": task}))
+    return plain, find_space(plain, lambda key, value: True)
 
 
-def test_every_task_has_a_table():
-    assert SEARCH_SPACE.keys() == TASKS.keys()
+def test_every_setting_is_one_of_some_task():
+    keys = [setting.key for setting in SEARCH_SPACE]
+    assert len(keys) == len({*keys})
+    assert {*keys} == {key for task in TASKS for key in plain_space(task)[1]}
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_every_value_of_a_table_is_one_that_a_recipe_may_have(task):
-    recipe = build({"task": task})
-    keys = [setting.key for setting in SEARCH_SPACE[task]]
-    assert len(keys) == len({*keys})
-    for setting in SEARCH_SPACE[task]:
-        values = setting.values(find(recipe, setting.key))
+def test_every_value_of_the_table_is_one_that_a_recipe_may_have(task):
+    _, space = plain_space(task)
+    assert {"training.lr", "model.hidden", "model.dropout"} <= space.keys()
+    for key, values in space.items():
         for value in values.get("choices") or [values["low"], values["high"]]:
-            assert find(apply_settings(recipe, (), {setting.key: value}), setting.key) == value
+            section, name = key.split(".")
+            assert list_settings(build({"task": task, section: {name: value}}))[key] == value
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_plain_choice_is_among_the_values(task):
     pytest.importorskip("optuna")
-    recipe = build({"task": task})
-    plain = {setting.key: find(recipe, setting.key) for setting in SEARCH_SPACE[task]}
-    space = make_distributions({s.key: s.values(plain[s.key]) for s in SEARCH_SPACE[task]})
-    for key, distribution in space.items():
+    plain, space = plain_space(task)
+    for key, distribution in make_distributions(space).items():
         assert distribution._contains(distribution.to_internal_repr(plain[key])), key
+
+
+def test_what_does_not_go_with_the_rest_is_left_out():
+    plain, _ = plain_space("seq2seq")
+    space = find_space(plain, lambda key, value: key != "training.lr" and value != "gru")
+    assert not {"training.lr", "model.cell"} & space.keys()
+    assert "model.hidden" in space
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 100, 128, 650])

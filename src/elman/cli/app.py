@@ -76,8 +76,8 @@ def elman(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-USE = (demo, train, tune, evaluate, predict, translate, generate, complete, score)
-LOOK = (inspect, explain_model, average, compare, new, recipes, data, bench)
+USE = (demo, train, evaluate, predict, translate, generate, complete, score)
+LOOK = (tune, inspect, explain_model, average, compare, new, recipes, data, bench)
 for verb in (*USE, *LOOK):
     elman.add_command(verb)
 

@@ -49,7 +49,6 @@ def tune() -> None:
     \b
     Examples:
       elman tune classifier --train questions.tsv --minutes 30 --out tuned
-      elman train tuned/recipe.toml --out models/questions
       elman tune tagger --train train.conllu --column upos --minutes 60 --jobs 4 --out tuned
     """
 
@@ -97,13 +96,12 @@ def _task_command(spec: TaskSpec) -> click.Command:
         cls=SpreadCommand if several else click.Command,
         help=f"""Search for the settings of {spec.title} that suit your data.
 
-        --out gets recipe.toml and the trained model of the best trial, a table of all (trials.csv), and a
-        picture of what mattered (tune.png).
+        --out gets the best settings (recipe.toml, which `elman train` takes) and the model trained with them, a
+        table of all trials (trials.csv), and a picture of what mattered (tune.png).
 
         \b
         Examples:
           {first}
-          elman train tuned/recipe.toml --out models/tuned
         """,
         short_help=f"Settings of {spec.title}.",
         options_metavar=f"--train {spec.flags['--train'].metavar} --minutes N --out DIR [OPTIONS]",

@@ -1,6 +1,6 @@
-"""Where `elman tune` looks for better settings: one table for each task, around what the plain command chooses.
+"""Where `elman tune` looks for better settings, around what the plain command chooses: one table for all tasks.
 
-Settings that a user gives are not searched, nor are those that do not go with what is given.
+A setting is searched where a task has it. Those that a user gives are not, nor those that do not go with them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ class Times(NamedTuple):
     key: str
     low: float
     high: float
+    beside: str = ""
 
     def values(self, plain: Any) -> dict[str, Any]:
         return {"low": plain * self.low, "high": plain * self.high, "log": True}
@@ -26,6 +27,7 @@ class Sizes(NamedTuple):
     """Whole numbers from half the plain choice to twice it, in steps of an eighth of it."""
 
     key: str
+    beside: str = ""
 
     def values(self, plain: Any) -> dict[str, Any]:
         step = max(1, plain // 8)
@@ -38,16 +40,18 @@ class Between(NamedTuple):
     key: str
     low: float
     high: float
+    beside: str = ""
 
     def values(self, plain: Any) -> dict[str, Any]:
         return {"low": float(min(self.low, plain)), "high": float(max(self.high, plain))}
 
 
 class OneOf(NamedTuple):
-    """Choices, and the plain one."""
+    """Choices, and the plain one; ``beside`` is another key that a task must have, too."""
 
     key: str
     choices: tuple[Any, ...]
+    beside: str = ""
 
     def values(self, plain: Any) -> dict[str, Any]:
         return {"choices": [*dict.fromkeys((*self.choices, plain))]}
@@ -55,62 +59,43 @@ class OneOf(NamedTuple):
 
 Setting = Times | Sizes | Between | OneOf
 
-_TRAINING = (Times("training.lr", 1 / 4, 4), OneOf("training.ema_decay", (0.0, 0.99, 0.998)))
-_BATCH = OneOf("data.batch_tokens", (256, 512, 1024, 2048))
-_NETWORK = (
+SEARCH_SPACE: tuple[Setting, ...] = (
+    Times("training.lr", 1 / 4, 4),
+    OneOf("training.ema_decay", (0.0, 0.99, 0.998)),
+    OneOf("data.batch_tokens", (256, 512, 1024, 2048)),
     OneOf("model.cell", ("lstm", "gru")),
     Sizes("model.hidden"),
+    OneOf("model.layers", (1, 2)),
     Sizes("model.embedding"),
     Between("model.dropout", 0.0, 0.7),
-)
-_LAYERS = OneOf("model.layers", (1, 2))
-_WORDS = (
-    *(*_TRAINING, _BATCH, *_NETWORK, _LAYERS),
     Between("model.word_dropout", 0.0, 0.3),
+    Between("model.label_smoothing", 0.0, 0.2),
+    # how words are read
     OneOf("model.characters", ("", "cnn")),
+    OneOf("model.casing", (False, True)),
+    OneOf("model.affixes", (0, 3), beside="model.scheme"),  # of a tagger
+    # labels of texts; in a language model, lower would change what is predicted
+    OneOf("tokens.lower", (False, True), beside="model.pool"),
+    OneOf("model.pool", ("max", "mean+max", "attention")),
+    OneOf("model.ngrams", (False, True), beside="model.pool"),
+    OneOf("model.attention", ("none", "soft"), beside="model.pool"),
+    # running text
+    OneOf("data.streams", (8, 16, 32, 64)),
+    OneOf("data.bptt", (35, 70, 140)),
+    Between("model.weight_drop", 0.0, 0.5),
 )
-_LABELS = (Between("model.label_smoothing", 0.0, 0.2),)
-
-SEARCH_SPACE: Mapping[str, tuple[Setting, ...]] = {
-    "classifier": (
-        *(*_WORDS, *_LABELS),
-        OneOf("model.pool", ("max", "mean+max", "attention", "ends")),
-        OneOf("model.ngrams", (False, True)),
-        OneOf("tokens.lower", (False, True)),
-    ),
-    "pairs": (
-        *(*_WORDS, *_LABELS),
-        OneOf("model.pool", ("max", "mean+max", "attention")),
-        OneOf("model.attention", ("none", "soft")),
-        OneOf("tokens.lower", (False, True)),
-    ),
-    "tagger": (*_WORDS, OneOf("model.casing", (False, True)), OneOf("model.affixes", (0, 3))),
-    "lm": (
-        *(*_TRAINING, *_NETWORK, _LAYERS),
-        OneOf("data.streams", (8, 16, 32, 64)),
-        OneOf("data.bptt", (35, 70, 140)),
-        Between("model.weight_drop", 0.0, 0.5),
-    ),
-    "seq2seq": (
-        *(*_TRAINING, _BATCH, *_NETWORK),
-        Between("model.word_dropout", 0.0, 0.2),
-        Between("model.label_smoothing", 0.0, 0.2),
-        # Not the layers as well: a decoder of one layer is of another kind.
-        OneOf("model.decoder", ("luong", "bahdanau", "gnmt", "input-feeding")),
-    ),
-}
 
 
-def find_space(
-    task: str, plain: Callable[[str], Any], fits: Callable[[str, Any], bool]
-) -> dict[str, dict[str, Any]]:
+def find_space(plain: Mapping[str, Any], fits: Callable[[str, Any], bool]) -> dict[str, dict[str, Any]]:
     """The values to search for each key, as Optuna's distributions name them.
 
-    ``plain`` tells what the plain command chooses for a key. ``fits`` says whether a value goes with the rest.
+    ``plain`` has what the plain command chooses for each key. ``fits`` says whether a value goes with the rest.
     """
     space = {}
-    for setting in SEARCH_SPACE[task]:
-        values = setting.values(plain(setting.key))
+    for setting in SEARCH_SPACE:
+        if setting.key not in plain or (setting.beside and setting.beside not in plain):
+            continue
+        values = setting.values(plain[setting.key])
         if choices := values.get("choices"):
             values = {"choices": [value for value in choices if fits(setting.key, value)]}
             usable = len(values["choices"]) > 1

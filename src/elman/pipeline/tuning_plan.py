@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -138,12 +138,6 @@ def _find_searched(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What is searched, and what the plain command chooses for it."""
 
-    def find_plain(key: str) -> Any:
-        value: Any = chosen
-        for name in key.split("."):
-            value = getattr(value, name)
-        return value
-
     def fits(key: str, value: Any) -> bool:
         if key in given or (key == "model.embedding" and recipe.model.vectors):
             return False
@@ -153,10 +147,21 @@ def _find_searched(
             return False
         return True
 
-    space = find_space(recipe.task, find_plain, fits)
+    plain = list_settings(chosen)
+    space = find_space(plain, fits)
     if not space:
         raise ConfigError("all settings that tune searches are given: leave some of them out")
-    return space, {key: find_plain(key) for key in space}
+    return space, {key: plain[key] for key in space}
+
+
+def list_settings(recipe: Recipe) -> dict[str, Any]:
+    """The settings of the sections of a recipe by their keys: ``model.hidden``."""
+    sections = (f.name for f in fields(recipe) if is_dataclass(getattr(recipe, f.name)))
+    return {
+        f"{s}.{f.name}": getattr(getattr(recipe, s), f.name)
+        for s in sections
+        for f in fields(getattr(recipe, s))
+    }
 
 
 def _refuse_pipes(recipe: Recipe) -> None:
