@@ -51,13 +51,18 @@ class Search:
     study: TuningStudy
     launcher: Launcher
     runs: list[TrialRun] = field(default_factory=list)
-    kept: Path | None = None  # where the weights of the best are
     begun: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         self.before = self.study.seconds  # of sessions that were interrupted
         self.extras: list[float] = []  # seconds of each process that were no training
         self.scores = ScoreReader(self.plan)
+        self.kept = self.find_best()
+
+    def find_best(self) -> Path | None:
+        """Where the model of the best trial is."""
+        best = self.study.best
+        return run_folder(self.out, best.number, best.reached) if best else None
 
     @property
     def seconds(self) -> float:
@@ -167,8 +172,7 @@ def _is_worthwhile(search: Search, run: TrialRun) -> bool:
 
 def _drop_others(search: Search, ended: Path) -> None:
     """Keep the weights of the best trial alone, not those of a training that ended nor of what was the best."""
-    best, earlier = search.study.best, search.kept
-    search.kept = run_folder(search.out, best.number, best.reached) if best else None
+    earlier, search.kept = search.kept, search.find_best()
     for folder in (ended, earlier):
         if folder and folder != search.kept:
             drop_weights(folder)
