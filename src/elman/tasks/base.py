@@ -244,7 +244,7 @@ class Task(UserMethods[Row], ABC):
         return {}
 
     def learn_held_out(self, training: Any, held: Any) -> None:
-        """Learn from the examples that were held out, too, what needs no updates; the model is validated by now."""
+        """Learn what needs no updates from the examples that were held out, too: the model is validated."""
 
     def baseline(self, training: Any, valid: Any, seconds: float) -> BaselineResult:
         """What the better of the obvious simple models scores on ``valid``, made of ``training``.
