@@ -23,6 +23,7 @@ from elman.ranges import (
 
 DecoderKind = Literal["auto", "plain", "context", "bahdanau", "luong", "gnmt", "input-feeding", "transducer"]
 ATTENDING = ("bahdanau", "luong", "gnmt", "input-feeding")
+MemberCount = Annotated[int, Range(1, 16)]
 _TRAINING = ("dropout", "word_dropout", "label_smoothing", "coverage", "vectors")
 _WRITING = ("metric", "bleu", "beam", "length_penalty", "max_tokens", "replace_unk")
 
@@ -51,6 +52,8 @@ class Seq2SeqConfig:
     decoder_only: bool = False  # one network reads the source, then <s>, then writes the target
     copying: bool = False  # words of the source can be written, known or not (See et al. 2017)
     coverage: NonNegativeFloat = 0.0  # what it costs in training to look twice at a word (See et al. 2017)
+    ctc: NonNegativeFloat = 0.0  # weight of a second loss: the encoder alone spells the target, in order (CTC)
+    members: MemberCount = 1  # networks, trained side by side; the mean of their probabilities writes
     label_smoothing: Rate = 0.1  # share of the probability that is spread over all tokens
     dropout: Rate = 0.3
     zoneout: Rate = 0.0  # share of the units that keep their state at a step

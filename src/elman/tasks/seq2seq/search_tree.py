@@ -33,6 +33,6 @@ def search_tree(tasks: Sequence[Seq2Seq], text: str, config: DecodingConfig) -> 
     with ExitStack() as stack:
         for task in tasks:
             stack.enter_context(eval_mode(task.net))
-        steps = [decoder_step(task.net, batch) for task in tasks]
+        steps = [decoder_step(one, batch) for task in tasks for one in task.net.members]
         events, best = trace_search(steps, batch, config, join)
     return grow_tree(events, best, partial(display_target, first, row), start=SPECIALS[BOS])

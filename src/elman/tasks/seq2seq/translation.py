@@ -72,7 +72,7 @@ def _answerer(
     """What answers some of the rows, by number; threads may do so side by side."""
     first = tasks[0]
     with torch.no_grad():
-        writers = [_quick_steps(task.net, decoding.precision) for task in tasks]
+        writers = [_quick_steps(one, decoding.precision) for task in tasks for one in task.net.members]
 
     @torch.no_grad()  # inside, for threads of its own
     def answer(some: list[int]) -> list[list[Translation]]:
