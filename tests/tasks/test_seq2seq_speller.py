@@ -33,7 +33,9 @@ def test_all_ways_to_spell_a_target_are_summed(target: list[int]) -> None:
     speller, ys = Speller(3, 6), torch.randn(1, 2, 3)
     logits = speller.W(ys)[0].view(2, 6, SLOTS).transpose(1, 2).reshape(2 * SLOTS, 6)
     ids = torch.tensor([[*target, EOS]])
-    found = speller.nll(encode(ys, torch.ones(1, 2, dtype=torch.bool)), ids, torch.ones_like(ids, dtype=torch.bool))
+    found = speller.nll(
+        encode(ys, torch.ones(1, 2, dtype=torch.bool)), ids, torch.ones_like(ids, dtype=torch.bool)
+    )
     assert -found.item() == pytest.approx(spell_all_ways(logits.log_softmax(-1), target), abs=1e-4)
 
 

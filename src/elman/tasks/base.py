@@ -72,7 +72,7 @@ class Task(UserMethods[Row], ABC):
 
     @property
     def table_columns(self) -> tuple[str, ...]:
-        """The columns of a table that one text is read from: those of ``text_columns``, and what belongs to them."""
+        """The columns of a table that are read: those of ``text_columns``, and what belongs to these."""
         return self.text_columns
 
     @property

@@ -49,8 +49,8 @@ def _join_bytes(tokens: Sequence[str]) -> str:
 def split_features(text: str) -> list[str]:
     """The characters of a text, and whole symbols for its last word, the features: ``walk V;PST``.
 
-    Features stand behind the last blank, with ``;`` or ``|`` between them. A symbol begins with ``;``, so that it
-    is no character. A text without a blank has no features.
+    Features stand behind the last blank, with ``;`` or ``|`` between them. A symbol begins with ``;``, so that
+    it is no character. A text without a blank has no features.
     """
     parts = text.rsplit(None, 1)
     if len(parts) < 2:
@@ -90,7 +90,8 @@ class PreTokenizer:
     """One way to split text (a key of `SPLIT_RULES`), after normalizing case or digits where asked.
 
     Characters and bytes join to the very text, whitespace tokens to the text with single blanks;
-    words forget where blanks were; characters with features have ``;`` between those. Bytes are two hexadecimal digits; broken UTF-8 joins to U+FFFD.
+    words forget where blanks were; characters with features have ``;`` between those. Bytes are two
+    hexadecimal digits; broken UTF-8 joins to U+FFFD.
     """
 
     kind: str = "words"

@@ -42,7 +42,9 @@ SPEC = TaskSpec(
         "--skip-bad": FILES["--skip-bad"],
         "--source": Flag("data.source", "Name or number of the source column of a table.", "COLUMN"),
         "--target": Flag("data.target", "Name or number of the target column.", "COLUMN"),
-        "--features": Flag("data.features", "Column of features (V;PST): whole symbols behind the source.", "COLUMN"),
+        "--features": Flag(
+            "data.features", "Column of features (V;PST): whole symbols behind the source.", "COLUMN"
+        ),
         "--source-tokens": Flag(
             "tokens.source.kind", "Tokenizer: words, whitespace, chars, bytes, bpe or unigram; default: bpe."
         ),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from elman.errors import ConfigError, DataError
 from elman.ranges import NonNegativeInt, PositiveInt
@@ -43,7 +43,9 @@ class Seq2SeqDataConfig(ExamplesConfig):
             raise ConfigError("separator is for text that is no table; leave format out")
         parallel = isinstance(self.train, tuple) and len(self.train) > 1
         if self.features and (self.separator or parallel):
-            raise ConfigError("features are a column of a table, but train is none: write them behind the source")
+            raise ConfigError(
+                "features are a column of a table, but train is none: write them behind the source"
+            )
 
 
 @dataclass(frozen=True)
@@ -142,39 +144,6 @@ def _group_by_source(pairs: Iterator[Seq2SeqExample]) -> Iterator[Seq2SeqExample
         first = groups.setdefault(example.source, example._replace(targets=()))
         groups[example.source] = first._replace(targets=first.targets + example.targets)
     yield from groups.values()
-
-
-def measure_targets(examples: Sequence[Seq2SeqExample]) -> dict[str, Any]:
-    """How much is to be written, and which share of it stands in its source, whose features do not count.
-
-    Where most targets are one word, its characters are looked for, else words.
-    """
-    sources, targets = [example.source for example in examples], [example.targets[0] for example in examples]
-    features = _have_features(sources)
-    if features:
-        sources = [source.rsplit(None, 1)[0] for source in sources]
-    split = [target.split() for target in targets]
-    words = sum(map(len, split))
-    cut: Callable[[str], Sequence[str]] = list if words < 1.5 * len(targets) else str.split
-    found = count = 0
-    for source, target in zip(sources, targets, strict=True):
-        known, symbols = set(cut(source)), cut(target)
-        found += sum(symbol in known for symbol in symbols)
-        count += len(symbols)
-    return {
-        "target_words": words,
-        "target_characters": sum(map(len, targets)),
-        "target_types": len({word for some in split for word in some}),
-        "features": features,
-        "shared": found / max(1, count),
-    }
-
-
-def _have_features(sources: Sequence[str]) -> bool:
-    """Whether the last of several words has ``;`` or ``|`` inside, in all sources but one in fifty."""
-    last = [(source.split() or [""])[1:][-1:] for source in sources]
-    marked = sum(any(mark in word for word in some for mark in ";|") for some in last)
-    return bool(sources) and marked >= 0.98 * len(sources)
 
 
 def unseen(held: Sequence[Seq2SeqExample], training: Iterable[Seq2SeqExample]) -> list[Seq2SeqExample]:

@@ -69,7 +69,9 @@ class Seq2SeqNetwork(nn.Module):
         self.pointer = Pointer(size, target) if config.copying else None
         self.speller = Speller(self.reader.output_size, target) if config.ctc else None
         one = replace(config, members=1)
-        self.others = nn.ModuleList(Seq2SeqNetwork(one, vocabularies, vectors) for _ in range(config.members - 1))
+        self.others = nn.ModuleList(
+            Seq2SeqNetwork(one, vocabularies, vectors) for _ in range(config.members - 1)
+        )
 
     @property
     def members(self) -> list[Seq2SeqNetwork]:

@@ -1,7 +1,7 @@
 """A second loss for the encoder: it spells the target by itself, from left to right (Kim et al. 2017).
 
-Each token of the source writes up to ``SLOTS`` tokens of the target or nothing, and all ways to spell the target
-so are summed (CTC, Graves et al. 2006). Attention then finds what is to be written next where it was read.
+Each token of the source writes up to ``SLOTS`` tokens of the target or nothing, and all ways to spell the
+target so are summed (CTC, Graves et al. 2006). Attention then finds what is to be written where it was read.
 """
 
 from __future__ import annotations

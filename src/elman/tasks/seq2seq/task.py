@@ -30,7 +30,6 @@ from elman.tasks.seq2seq.data import (
     Seq2SeqExample,
     TokenizerPairConfig,
     join_features,
-    measure_targets,
     read_examples,
     unseen,
 )
@@ -43,6 +42,7 @@ from elman.tasks.seq2seq.search import DecodingConfig, Seq2SeqBatch
 from elman.tasks.seq2seq.search_tree import search_tree
 from elman.tasks.seq2seq.seq2seq_blueprint import list_seq2seq_parts
 from elman.tasks.seq2seq.sequence import Seq2SeqSequenceModel
+from elman.tasks.seq2seq.target_facts import measure_targets
 from elman.tasks.seq2seq.tokenizer_pair import TokenizerPair
 from elman.tasks.seq2seq.translation import Translation, attention_weights, translate_rows
 from elman.text.arguments import check_text, check_texts

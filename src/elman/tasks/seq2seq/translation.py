@@ -126,8 +126,11 @@ def _translation(task: Seq2Seq, row: EncodedPair, best: Hypothesis, stop: Sequen
 
 @torch.no_grad()
 def attention_weights(task: Seq2Seq, row: EncodedPair, ids: Sequence[int]) -> Float[Tensor, "T S"]:
-    """Where the decoder looks when it writes these tokens."""
+    """Where the decoder looks when it writes these tokens; the mean over all members."""
+    looked, batch = [], task.collate([row._replace(target=list(ids))])
     with eval_mode(task.net) as net:
-        output = teacher_forced(net, task.collate([row._replace(target=list(ids))]))
-    assert output.weights is not None
-    return output.weights[0].float().cpu()
+        for one in net.members:
+            weights = teacher_forced(one, batch).weights
+            assert weights is not None
+            looked.append(weights[0].float().cpu())
+    return torch.stack(looked).mean(0)
