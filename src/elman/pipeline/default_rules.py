@@ -24,7 +24,7 @@ class Rule(NamedTuple):
 
 
 def spells(facts: Facts) -> bool:
-    """Whether sources are single words, with or without features; lines of a script without blanks are longer."""
+    """Whether sources are single words, with or without features; lines without blanks may be longer."""
     words = facts.mean - facts.features
     return 0 < words < 1.5 and facts.characters < 40 * facts.examples
 
