@@ -61,13 +61,21 @@ def test_copying_is_left_out_where_the_given_tokens_forbid_it() -> None:
     assert not recipe.model.copying
 
 
-def test_a_few_pairs_are_learnt_by_one_network() -> None:
-    assert choose(SOUNDS)[0].model.members == 1
-    assert choose(SOUNDS, copies=1000)[0].model.members > 1
+def test_ctc_needs_room() -> None:
+    assert choose(SOUNDS)[0].model.ctc
+    assert not choose([Seq2SeqExample("ab", ("K AE B K AE B",))])[0].model.ctc
 
 
-def test_an_objective_has_one_network() -> None:
-    assert choose(SOUNDS, copies=1000, objective={"kind": "risk"})[0].model.members == 1
+def test_sentences_are_learnt_by_a_small_network_on_a_cpu() -> None:
+    assert choose(SENTENCES)[0].model.layers == 1
+    assert choose(SENTENCES, model={"layers": 3})[0].model.layers == 3
+    kept = choose(SENTENCES, model={"decoder": "gnmt"})[0].model
+    assert (kept.layers, kept.hidden) == (2, choose(SENTENCES)[0].model.hidden)
+
+
+def test_a_given_vocabulary_of_words_is_not_cut() -> None:
+    recipe, _ = choose(SENTENCES, tokens={"target": {"kind": "words"}})
+    assert recipe.tokens.target.size == 0
 
 
 def test_more_words_are_read_fewer_times() -> None:

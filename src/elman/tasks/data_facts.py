@@ -28,6 +28,7 @@ class DataFacts:
     features: bool = False  # whether the last word of nearly every source is features: ``walk V;PST``
     shared: float = 0.0  # share of the symbols to be written that stand in the source, too
     kind: str = "words"  # how the recipe cuts the text that is read
+    target_kind: str = ""  # how it cuts what is to be written
 
     @property
     def mean(self) -> float:

@@ -67,6 +67,7 @@ class Seq2SeqNetwork(nn.Module):
         self.drop = LockedDropout(config.dropout)
         self.softmax = Softmax(size, target, tied, smoothing=config.label_smoothing)
         self.pointer = Pointer(size, target) if config.copying else None
+        self.spelling_weight = config.ctc_ranking
         self.speller = Speller(self.reader.output_size, target) if config.ctc else None
         one = replace(config, members=1)
         self.others = nn.ModuleList(

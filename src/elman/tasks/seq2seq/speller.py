@@ -34,9 +34,14 @@ class Speller(nn.Module):
             self.W.bias[known:] = small.W.bias[unknown].repeat(further) - log(further)
 
     def nll(
-        self, encoded: EncoderOutput, target: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"]
+        self,
+        encoded: EncoderOutput,
+        target: Int[Tensor, "B T"],
+        mask: Bool[Tensor, "B T"],
+        *,
+        refuse: bool = False,
     ) -> Float[Tensor, " B"]:
-        """-log p of each target without its end; 0 where a source is too short to spell it."""
+        """-log p of each target without its end; 0, or ∞ to ``refuse`` it, where its source is too short."""
         logits = self.W(encoded.ys).float()
         log_probs = logits.unflatten(-1, (-1, SLOTS)).transpose(-1, -2).flatten(1, 2).log_softmax(-1)
         lengths = (mask & (target != EOS)).sum(1)
@@ -47,5 +52,5 @@ class Speller(nn.Module):
             lengths,
             blank=PAD,
             reduction="none",
-            zero_infinity=True,
+            zero_infinity=not refuse,
         )

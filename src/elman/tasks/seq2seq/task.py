@@ -134,7 +134,8 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
     @classmethod
     def measure(cls, examples: Sequence[Seq2SeqExample], tokens: TokenizerPairConfig) -> DataFacts:
         """The words are those of the sources."""
-        return replace(super().measure(examples, tokens.source), **measure_targets(examples))
+        read = super().measure(examples, tokens.source)
+        return replace(read, **measure_targets(examples), target_kind=tokens.target.kind)
 
     @classmethod
     def check_tokens(cls, config: Seq2SeqConfig, tokens: TokenizerPairConfig) -> None:
