@@ -40,8 +40,10 @@ def read_texts(recipe: Recipe, training: Any, init: Path | None) -> list[str]:
 
 def add_words(recipe: Recipe, model: Task, texts: list[str]) -> Task:
     """The untrained model with rows for the words of these texts, too."""
+    if not texts:
+        return model
     fewest = max(recipe.tokens.min_count, recipe.pretraining.min_count)
-    return model.add_words(replace(recipe.tokens, min_count=fewest), texts) if texts else model
+    return model.add_words(replace(recipe.tokens, min_count=fewest), texts)
 
 
 def is_pretraining(folder: Path) -> bool:
