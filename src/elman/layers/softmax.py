@@ -19,6 +19,10 @@ from elman.shapes import Float, Int, Tensor
 class Output(nn.Module, ABC):
     """A distribution over the vocabulary for every state."""
 
+    def features(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N D"]:
+        """The part of what was read that is the network's: all."""
+        return h
+
     def logits(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
         """Scores whose softmax is the distribution."""
         return self.log_probabilities(h)

@@ -1,0 +1,128 @@
+"""Counted n-grams beside a network: two distributions of the next token, mixed.
+
+    p(w) = λ p_network(w) + (1 - λ) p_ngrams(w)
+
+λ depends on how many tokens of the context the n-grams have seen in a row: the more, the more they know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from elman.layers.kneser_ney import KneserNey
+from elman.layers.softmax import Output
+from elman.shapes import Bool, Float, Int, Tensor
+
+_HALF = 2**20  # a number of an n-gram is two numbers that float32 holds exactly: n // _HALF, n % _HALF
+_ROUNDS = 50  # of expectation maximisation, which is done long before
+_PRIOR = 20.0  # tokens of each kind of context that speak for a half, lest a few settle λ
+
+
+class MixtureCosts(NamedTuple):
+    """What tokens cost the network and the n-grams, in nats, and how many tokens of each context were seen."""
+
+    network: Float[Tensor, "*N"]
+    ngrams: Float[Tensor, "*N"]
+    seen: Int[Tensor, "*N"]
+
+
+class NGramMixture(nn.Module):
+    """The n-grams and their λ. None of it is trained by gradients."""
+
+    def __init__(self, ngrams: KneserNey) -> None:
+        super().__init__()
+        self.ngrams = ngrams
+        self.register_buffer("shares", torch.full((ngrams.order,), 0.5))  # λ, by how many tokens were seen
+
+    @classmethod
+    def like(cls, weights: Mapping[str, Tensor], vocabulary: int) -> NGramMixture:
+        """One as large as these weights, which have its names."""
+        sizes: list[int] = []
+        while (name := f"ngrams.keys_{len(sizes) + 1}") in weights:
+            sizes.append(len(weights[name]))
+        return cls(KneserNey(vocabulary, sizes))
+
+    def widen(self, vocabulary: int) -> NGramMixture:
+        """The same for further tokens, which no n-gram has."""
+        wide = NGramMixture(self.ngrams.widen(vocabulary))
+        wide.shares.copy_(self.shares)
+        return wide
+
+    def read(
+        self, context: Int[Tensor, "B C"], ids: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"] | None
+    ) -> tuple[Int[Tensor, "B C"], Float[Tensor, "B T 2*C"]]:
+        """The context after some tokens, and those after each, packed; padding stands behind a row's tokens."""
+        contexts = self.ngrams.follow(context, ids)
+        packed = torch.cat([contexts.div(_HALF, rounding_mode="floor"), contexts.remainder(_HALF)], -1)
+        if mask is None:
+            return contexts[:, -1], packed.float()
+        every = torch.cat([context[:, None], contexts], 1)
+        return every[torch.arange(len(ids), device=ids.device), mask.sum(1)], packed.float()
+
+    def split(self, h: Float[Tensor, "*N D"]) -> tuple[Float[Tensor, "*N H"], Int[Tensor, "*N C"]]:
+        """What the network says, and the contexts that `read` packed behind it."""
+        size = self.ngrams.order - 1
+        network, high, low = h.split([h.shape[-1] - 2 * size, size, size], -1)
+        return network, high.long() * _HALF + low.long()
+
+    def costs(self, softmax: Output, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> MixtureCosts:
+        """What each target costs either."""
+        network, contexts = self.split(h)
+        seen = (contexts >= 0).sum(-1)
+        return MixtureCosts(softmax.nll(network, targets), self.ngrams.nll(contexts, targets), seen)
+
+    def mix(self, costs: MixtureCosts) -> Float[Tensor, "*N"]:
+        """What the tokens cost the mixture."""
+        share = self.shares[costs.seen]
+        return -torch.logaddexp(share.log() - costs.network, (1 - share).log() - costs.ngrams)
+
+    def log_probabilities(self, softmax: Output, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
+        """log p of every token."""
+        network, contexts = self.split(h)
+        share = self.shares[(contexts >= 0).sum(-1)][..., None]
+        counted = self.ngrams.probabilities(contexts).log()
+        return torch.logaddexp(share.log() + softmax.log_probabilities(network), (1 - share).log() + counted)
+
+    def fit_shares(self, costs: MixtureCosts) -> None:
+        """The λ that make these tokens likeliest: each is the mean of λ p_network / p, again and again."""
+        p, q = (-costs.network).double().exp(), (-costs.ngrams).double().exp()
+        count = torch.bincount(costs.seen, minlength=len(self.shares)).double()
+        shares = torch.full_like(count, 0.5)
+        for _ in range(_ROUNDS):
+            share = shares[costs.seen]
+            own = share * p / (share * p + (1 - share) * q).clamp(min=1e-300)
+            total = torch.zeros_like(count).index_add(0, costs.seen, own)
+            shares = (total + _PRIOR / 2) / (count + _PRIOR)
+        self.shares.copy_(shares)
+
+
+class MixedOutput:
+    """From what a network with n-grams has read to the next token."""
+
+    def __init__(self, softmax: Output, mixture: NGramMixture) -> None:
+        self.softmax, self.mixture = softmax, mixture
+
+    def features(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N H"]:
+        """The network's part of what was read."""
+        return self.mixture.split(h)[0]
+
+    def logits(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
+        """Scores whose softmax is the distribution."""
+        return self.log_probabilities(h)
+
+    def log_probabilities(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
+        """log p of every token."""
+        return self.mixture.log_probabilities(self.softmax, h)
+
+    def nll(self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> Float[Tensor, "*N"]:
+        """-log p of each target."""
+        return self.mixture.mix(self.mixture.costs(self.softmax, h, targets))
+
+
+def join_costs(costs: Iterator[MixtureCosts]) -> MixtureCosts:
+    """Those of all windows of a text, one after the other."""
+    return MixtureCosts(*map(torch.cat, zip(*costs, strict=True)))
