@@ -41,6 +41,8 @@ class LanguageModelConfig:
     freeze_vectors: bool = False  # leave those as they are
     tied: bool = True  # the softmax has the embedding's rows
     softmax: Literal["full", "adaptive"] = "full"
+    # Rare tokens that a training loss draws in place of all (Jean et al. 2015); as many frequent ones are kept.
+    softmax_samples: OptionalSize = 0  # 0: all are there
     cutoffs: tuple[PositiveInt, ...] = ()  # first ids of adaptive's clusters; none: at 1/16 and 1/4 of all
     mixtures: LayerCount = 1  # softmaxes that are mixed (Yang et al. 2018), each with a vector of its own
     mixture_dropout: Rate = 0.0  # of those vectors
@@ -57,7 +59,9 @@ class LanguageModelConfig:
     activation_penalty: NonNegativeFloat = 0.0  # how much large outputs cost: α mean(h²)
     temporal_penalty: NonNegativeFloat = 0.0  # how much sudden changes cost: β mean((h_t - h_{t-1})²)
 
-    changeable: ClassVar[frozenset[str]] = frozenset({*_SHARES, *_PENALTIES, *_COUNTS, "vectors"})
+    changeable: ClassVar[frozenset[str]] = frozenset(
+        {*_SHARES, *_PENALTIES, *_COUNTS, "softmax_samples", "vectors"}
+    )
     """Options that may change when a trained model is trained on: its weights fit as well."""
 
     def __post_init__(self) -> None:
@@ -75,6 +79,11 @@ class LanguageModelConfig:
             raise ConfigError("cutoffs are given, but softmax is not 'adaptive'")
         if self.mixtures > 1 and self.softmax == "adaptive":
             raise ConfigError(f"mixtures is {self.mixtures}, but an adaptive softmax is not mixed")
+        if self.softmax_samples and (self.softmax == "adaptive" or self.mixtures > 1):
+            other = "an adaptive softmax" if self.softmax == "adaptive" else "a mixture of softmaxes"
+            raise ConfigError(
+                f"softmax_samples is {self.softmax_samples}, which is not for {other}; set it to 0"
+            )
         if self.ngram_least > 1 and self.ngrams < 3:
             raise ConfigError(
                 f"ngram_least is {self.ngram_least}, but ngrams is {self.ngrams}; it must be 3 or more"

@@ -160,7 +160,7 @@ def _output(
         return AdaptiveSoftmax(size, vocabulary, cutoffs)
     tied = embed if config.tied and isinstance(embed, Embedding) else None
     if config.mixtures == 1:
-        return Softmax(size, vocabulary, tied)
+        return Softmax(size, vocabulary, tied, samples=config.softmax_samples)
     return Mixture(size, vocabulary, tied, count=config.mixtures, dropout=config.mixture_dropout)
 
 
