@@ -18,15 +18,15 @@ from elman.tasks.language_model.text_ngrams import count_ngrams_of, mix_best
 from tests.tasks.toy_lm import LINES, next_probabilities, real
 
 TEXT = ["the end of a time", "once upon a time the end", "don't go upon a tide"]
-SHARES = [0.9, 0.7, 0.5, 0.3]
+SHARE = 0.3
 
 
-def mixed(kind: str = "words", shares=SHARES, order: int = 4) -> LanguageModel:
+def mixed(kind: str = "words", share: float = SHARE, order: int = 4) -> LanguageModel:
     model = real(kind)
     model.config = replace(model.config, ngrams=order)
     [model.net.ngrams] = count_ngrams_of(model, model.encode(LINES))
     model.net.ngrams.double()
-    model.net.ngrams.shares.copy_(torch.tensor(shares))
+    model.net.ngrams.share.fill_(share)
     return model
 
 
@@ -34,28 +34,24 @@ def ids_of(model: LanguageModel, line: str) -> list[int]:
     return [*model.tokenizer.encode(line), model.end]
 
 
-def test_the_mixture_is_that_of_its_parts_by_the_length_of_the_context_seen() -> None:
+def test_the_mixture_is_that_of_its_parts_and_sums_to_one() -> None:
     model = mixed()
-    parts = [mixed(shares=[share] * 4) for share in (1.0, 0.0)]
+    parts = [mixed(share=share) for share in (1.0, 0.0)]
     ids = ids_of(model, "once upon a go the")
-    context = model.net.ngrams.ngrams.begin(1)
     for t in range(len(ids)):
-        read = torch.tensor([[model.end, *ids[:t]]])
-        seen = int((model.net.ngrams.ngrams.follow(context, read)[0, -1] >= 0).sum())
         network, counted = (torch.tensor(next_probabilities(part, ids[:t])) for part in parts)
-        expected = SHARES[seen] * network + (1 - SHARES[seen]) * counted
         found = torch.tensor(next_probabilities(model, ids[:t]))
-        torch.testing.assert_close(found, expected)
+        torch.testing.assert_close(found, SHARE * network + (1 - SHARE) * counted)
         assert float(found.sum()) == pytest.approx(1)
 
 
 def test_all_or_nothing_of_it_is_the_network_or_the_ngrams() -> None:
-    model, line = mixed(shares=[1.0] * 4), "the tide upon time"
+    model, line = mixed(share=1.0), "the tide upon time"
     own, counted = model.score(line).log_probability, model.net.ngrams
     model.net.ngrams = None
     assert own == pytest.approx(model.score(line).log_probability)
     model.net.ngrams = counted
-    counted.shares.zero_()
+    counted.share.zero_()
     alone = counted.ngrams.text_nll(torch.tensor(ids_of(model, line)).numpy(), model.end)
     assert model.score(line).log_probability == pytest.approx(-float(alone.sum()))
 
@@ -108,7 +104,7 @@ def test_a_cache_compares_what_the_network_says() -> None:
     stream = model.stream(cache=cache)
     stream.feed("\n".join(TEXT) + "\n")
     assert stream.log_probability == pytest.approx(model.score("\n".join(TEXT), cache=cache).log_probability)
-    with_all = mixed(shares=[1.0] * 4)
+    with_all = mixed(share=1.0)
     found = with_all.score(TEXT[1], cache=cache).log_probability
     with_all.net.ngrams = None
     assert found == pytest.approx(with_all.score(TEXT[1], cache=cache).log_probability)
@@ -122,17 +118,13 @@ def test_the_weights_of_the_network_alone_follow_a_text() -> None:
     assert all(torch.equal(b, before[name]) for name, b in model.net.named_buffers())
 
 
-def test_shares_are_those_that_make_a_text_likeliest() -> None:
+def test_the_share_is_the_one_that_makes_a_text_likeliest() -> None:
     mixture = mixed().net.ngrams
-    generator = torch.Generator().manual_seed(0)
-    seen = torch.randint(0, 4, (40_000,), generator=generator)
-    right = torch.tensor(SHARES)[seen]
     # Each token is one that the network is sure of, or one that the n-grams are sure of.
-    network = torch.rand(len(seen), generator=generator) < right
+    network = torch.rand(40_000, generator=torch.Generator().manual_seed(0)) < SHARE
     high, low = -math.log(0.999), -math.log(0.001)
-    costs = MixtureCosts(torch.where(network, high, low), torch.where(network, low, high), seen)
-    mixture.fit_shares(costs)
-    assert mixture.shares.tolist() == pytest.approx(SHARES, abs=0.02)
+    mixture.fit_share(MixtureCosts(torch.where(network, high, low), torch.where(network, low, high)))
+    assert float(mixture.share) == pytest.approx(SHARE, abs=0.01)
 
 
 RECIPE = {

@@ -80,6 +80,12 @@ class Softmax(Output):
         """A row for each token."""
         return self._tied[0] if self._tied else self.own
 
+    @torch.no_grad()
+    def begin_with(self, counts: Int[Tensor, " V"]) -> None:
+        """Begin with tokens as likely as they were counted: what is left to learn is what a context tells."""
+        smooth = counts.to(self.b) + 0.1
+        self.b.copy_((smooth / smooth.sum()).log())
+
     def grow_from(self, small: Softmax) -> None:
         """Further tokens are together as likely as an unknown one; a tied embedding sets its own rows."""
         known, further = len(small.b), len(self.b) - len(small.b)

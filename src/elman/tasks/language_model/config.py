@@ -22,6 +22,7 @@ from elman.tasks.config import check_residual
 _DROPOUTS = ("dropout", "input_dropout", "layer_dropout", "mixture_dropout")
 _SHARES = (*_DROPOUTS, "word_dropout", "weight_drop", "zoneout")
 _COUNTS = ("ngrams", "ngram_least")
+_STARTS = ("softmax_samples", "frequency_bias")
 _PENALTIES = ("activation_penalty", "temporal_penalty")
 
 
@@ -43,6 +44,7 @@ class LanguageModelConfig:
     softmax: Literal["full", "adaptive"] = "full"
     # Rare tokens that a training loss draws in place of all (Jean et al. 2015); as many frequent ones are kept.
     softmax_samples: OptionalSize = 0  # 0: all are there
+    frequency_bias: bool = False  # begin with a softmax whose bias is how frequent each token is
     cutoffs: tuple[PositiveInt, ...] = ()  # first ids of adaptive's clusters; none: at 1/16 and 1/4 of all
     mixtures: LayerCount = 1  # softmaxes that are mixed (Yang et al. 2018), each with a vector of its own
     mixture_dropout: Rate = 0.0  # of those vectors
@@ -79,11 +81,10 @@ class LanguageModelConfig:
             raise ConfigError("cutoffs are given, but softmax is not 'adaptive'")
         if self.mixtures > 1 and self.softmax == "adaptive":
             raise ConfigError(f"mixtures is {self.mixtures}, but an adaptive softmax is not mixed")
-        if self.softmax_samples and (self.softmax == "adaptive" or self.mixtures > 1):
-            other = "an adaptive softmax" if self.softmax == "adaptive" else "a mixture of softmaxes"
-            raise ConfigError(
-                f"softmax_samples is {self.softmax_samples}, which is not for {other}; set it to 0"
-            )
+        for name in _STARTS:
+            if getattr(self, name) and (self.softmax == "adaptive" or self.mixtures > 1):
+                other = "an adaptive softmax" if self.softmax == "adaptive" else "a mixture of softmaxes"
+                raise ConfigError(f"{name} is {getattr(self, name)}, which is not for {other}; leave it out")
         if self.ngram_least > 1 and self.ngrams < 3:
             raise ConfigError(
                 f"ngram_least is {self.ngram_least}, but ngrams is {self.ngrams}; it must be 3 or more"

@@ -9,6 +9,7 @@ from math import exp, inf, log
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import torch
 
 from elman.building_limit import limit_to_memory
@@ -20,6 +21,7 @@ from elman.generation.scoring import StreamingNLL
 from elman.layers import graph_replay
 from elman.layers.embedding import Pretrained, PretrainedEmbedding
 from elman.layers.ngram_mixture import NGramMixture
+from elman.layers.softmax import Softmax
 from elman.layers.weight_transfer import copy_weights
 from elman.model_files import VOCABULARIES, remove_files
 from elman.number_format import format_number
@@ -262,8 +264,11 @@ class LanguageModel(GenerationMixin, Task[str]):
         return replace(found, rows=_count_streams(found, data.eval_streams))
 
     def fit_statistics(self, dataset: LanguageModelDataset) -> None:
-        """Count the n-grams of the training text, where they are mixed in."""
+        """Count the n-grams of the training text, and its tokens, where these settle how a softmax begins."""
         self.counted = count_ngrams_of(self, dataset)
+        if self.config.frequency_bias and self.record is None and isinstance(self.net.softmax, Softmax):
+            counts = np.bincount(np.asarray(dataset.ids), minlength=self.net.vocabulary)
+            self.net.softmax.begin_with(torch.from_numpy(counts))
 
     def validate(self, dataset: LanguageModelDataset) -> dict[str, float]:
         """The scores of the beginning of the text, or of all of it, with the n-grams where there are any."""
@@ -383,9 +388,10 @@ class LanguageModel(GenerationMixin, Task[str]):
 
     def _describe_ngrams(self) -> str:
         assert self.net.ngrams
-        count, order = self.net.ngrams.ngrams.count, self.net.ngrams.ngrams.order
-        shares = ", ".join(format_number(float(share), 2) for share in self.net.ngrams.shares)
-        return f"{count:,} of 1 to {order} tokens, Kneser-Ney; the network's share by the context: {shares}"
+        counted, share = self.net.ngrams.ngrams, format_number(float(self.net.ngrams.share), 2)
+        return (
+            f"{counted.count:,} of 1 to {counted.order} tokens, Kneser-Ney; the network has the share {share}"
+        )
 
 
 def _count_streams(data: LanguageModelDataset, most: int) -> int:

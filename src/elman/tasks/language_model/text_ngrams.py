@@ -49,12 +49,12 @@ def load_ngrams(weights: Mapping[str, Tensor], vocabulary: int) -> NGramMixture 
 
 
 def mix_best(task: LanguageModel, candidates: Sequence[NGramMixture], data: LanguageModelDataset) -> float:
-    """Give the network the n-grams that make a text likeliest, with the λ that do: what it costs then."""
+    """Give the network the n-grams that make a text likeliest, with the λ that does: what it costs then."""
     totals = []
     for one in candidates:
         task.net.ngrams = one
         costs = join_costs(_read_costs(task, one, data))
-        one.fit_shares(costs)
+        one.fit_share(costs)
         totals.append(float(one.mix(costs).double().sum()))
     task.net.ngrams = candidates[totals.index(min(totals))]
     return min(totals)
