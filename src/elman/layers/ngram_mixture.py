@@ -33,6 +33,8 @@ class MixtureCosts(NamedTuple):
 class NGramMixture(nn.Module):
     """The n-grams and λ. None of it is trained by gradients."""
 
+    share: Tensor
+
     def __init__(self, ngrams: KneserNey) -> None:
         super().__init__()
         self.ngrams = ngrams
@@ -66,8 +68,9 @@ class NGramMixture(nn.Module):
     def split(self, h: Float[Tensor, "*N D"]) -> tuple[Float[Tensor, "*N H"], Int[Tensor, "*N C"]]:
         """What the network says, and the contexts that `read` packed behind it."""
         size = self.ngrams.order - 1
-        network, high, low = h.split([h.shape[-1] - 2 * size, size, size], -1)
-        return network, high.long() * _HALF + low.long()
+        width = h.shape[-1] - 2 * size
+        high, low = h[..., width : width + size].long(), h[..., width + size :].long()
+        return h[..., :width], high * _HALF + low
 
     def costs(self, softmax: Output, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> MixtureCosts:
         """What each target costs either."""
