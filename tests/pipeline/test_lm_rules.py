@@ -39,9 +39,22 @@ def test_a_run_without_minutes_reads_a_large_text_less_often():
 def test_more_minutes_mean_a_larger_network_and_more_dropout_on_a_small_text():
     short, long = (choose(minutes=minutes, timed=True)[0] for minutes in (1, 60))
     assert short.model.hidden < long.model.hidden
-    assert short.training.lr > long.training.lr
     small = choose(words=100_000, characters=500_000, minutes=10, timed=True)[0]
     assert small.model.dropout > short.model.dropout
+
+
+def test_characters_get_one_layer_and_no_ngrams():
+    short, long = (choose(kind="chars", minutes=minutes, timed=True)[0] for minutes in (1, 20))
+    assert short.model.layers == long.model.layers == 1
+    assert short.model.ngrams == long.model.ngrams == 0
+    assert short.model.hidden < long.model.hidden
+    assert short.model.dropout < long.model.dropout
+
+
+def test_a_gpu_keeps_the_plain_sizes_and_counts_ngrams():
+    recipe, chosen = choose(device="cuda")
+    assert recipe.model.ngrams == 5
+    assert "model.hidden" not in chosen
 
 
 def test_rare_ngrams_of_large_texts_are_left_out_and_those_of_huge_ones_are_not_counted():
