@@ -11,6 +11,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from elman.pipeline.default_facts import Facts
+from elman.pipeline.lm_choices import (
+    choose_char_dropout,
+    choose_eval_tokens,
+    choose_lm_dropout,
+    choose_lm_embedding,
+    choose_lm_epochs,
+    choose_lm_units,
+    choose_ngram_least,
+    learns_text,
+    learns_words,
+)
 from elman.pipeline.seq2seq_choices import (
     choose_pieces,
     choose_sentence_epochs,
@@ -85,6 +96,55 @@ CLASSIFIER = (
         "more than 1,000,000 words, over 100 a text",
         lambda facts: not facts.trained and facts.words > 1_000_000 and facts.mean > 100,
         {"model.max_tokens": 256, "model.chunk": 64, "training.epochs": 2, "data.batch_tokens": 8192},
+    ),
+)
+
+LANGUAGE_MODEL = (
+    # MEASURED
+    Rule(
+        "lm",
+        "a text of 50,000 words or more, on a CPU",
+        lambda facts: learns_words(facts) and facts.device == "cpu",
+        {
+            "data.streams": 20,
+            "data.bptt": 35,
+            "model.layers": 1,
+            "model.hidden": choose_lm_units,
+            "model.embedding": choose_lm_embedding,
+            "model.dropout": choose_lm_dropout,
+            "model.input_dropout": 0.0,
+            "training.lr": 0.016,
+            "training.epochs": choose_lm_epochs,
+        },
+    ),
+    Rule(
+        "lm",
+        "a text of 50,000 words or more, on a CPU",
+        lambda facts: learns_words(facts) and facts.device == "cpu",
+        {"model.softmax_samples": 512, "model.frequency_bias": True},
+    ),
+    Rule(
+        "lm",
+        "a text of 50,000 characters or more, on a CPU",
+        lambda facts: learns_text(facts) and facts.reads_characters and facts.device == "cpu",
+        {
+            "data.streams": 16,
+            "data.bptt": 64,
+            "model.layers": 1,
+            "model.hidden": choose_lm_units,
+            "model.embedding": 64,
+            "model.tied": False,
+            "model.dropout": choose_char_dropout,
+            "model.input_dropout": 0.0,
+            "training.lr": 0.006,
+            "training.epochs": choose_lm_epochs,
+        },
+    ),
+    Rule(
+        "lm",
+        "a text of 50,000 to 50 million words",
+        lambda facts: learns_words(facts) and facts.tokens <= 50_000_000,
+        {"model.ngrams": 5, "model.ngram_least": choose_ngram_least},
     ),
 )
 
@@ -166,6 +226,7 @@ SEQ2SEQ = (
 
 RULES: tuple[Rule, ...] = (
     *CLASSIFIER,
+    *LANGUAGE_MODEL,
     *SEQ2SEQ,
     # Evaluations at the ends of epochs would be none in a large corpus, and most of the time in a small one.
     # Half of a run without a better one is enough: before that, a schedule may still come to its best part.
@@ -174,6 +235,12 @@ RULES: tuple[Rule, ...] = (
         "`--minutes` without `--epochs`",
         lambda facts: facts.timed,
         {"training.evaluation_share": 0.1, "training.patience": 20},
+    ),
+    Rule(
+        "lm",
+        "`--minutes` without `--epochs`",
+        lambda facts: facts.timed,
+        {"training.evaluation_share": 0.05, "data.eval_tokens": choose_eval_tokens},
     ),
     # A model that is trained on begins where the rate of training from nothing would undo what it knows.
     Rule("", "`--init`", lambda facts: facts.trained, {"training.lr": lower_rate, "training.warmup": 0.1}),
