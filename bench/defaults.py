@@ -1,10 +1,10 @@
 """The plain command against the best alternatives, on all corpora of ELMAN_DATA that fit.
 
-Ours: `elman train TASK` with nothing said but what the files hold, one thread, --seeds times. Theirs: TF-IDF with
-logistic regression, fastText, CRFsuite, Kneser-Ney 5-grams, a plain nn.LSTM, Phonetisaurus, Sequitur, Yoyodyne, each
-with settings chosen on validation data, then fitted on all training data; the test data is seen once. Seconds are of
-processor time, for the training that is delivered; nn.LSTM and Yoyodyne have --minutes of them. The table shows
-the mean and the standard deviation of the seeds, and the best of the others.
+Ours: `elman train TASK` with nothing said but what the files hold, one thread, --seeds times. Theirs: TF-IDF
+with logistic regression, fastText, CRFsuite, Kneser-Ney n-grams, a plain nn.LSTM, Phonetisaurus and
+Yoyodyne, with settings chosen on validation data; those without early stopping are then fitted on all training
+data. The test data is seen once. Seconds are of processor time, for the training that is delivered; nn.LSTM and
+Yoyodyne have --minutes of them. The table shows mean and standard deviation over seeds and the best of others.
 
 Each result goes into the file of --json at once, one JSON object a line, and results that are in it are not
 computed again. Two such files from two machines become one table with --join. Needs for the baselines:
@@ -33,6 +33,8 @@ from baselines.outcome_file import OutcomeFile, read_outcomes
 from baselines.plain_command import run_plain_command
 from baselines.systems import SYSTEMS
 
+from elman.errors import DataError
+
 Job = Callable[[], Outcome]
 
 
@@ -45,7 +47,10 @@ def main() -> None:
         sys.exit("set ELMAN_DATA to the folder of the corpora; its README.md says what is in it")
     outcomes = OutcomeFile(options.json)
     with tempfile.TemporaryDirectory() as folder:
-        sets = [prepare(name, Path(os.environ["ELMAN_DATA"]), Path(folder)) for name in options.only]
+        try:
+            sets = [prepare(name, Path(os.environ["ELMAN_DATA"]), Path(folder)) for name in options.only]
+        except (FileNotFoundError, DataError) as error:
+            sys.exit(f"{error}; choose among the corpora that are there with --only")
         # Threads that wait for processes: ours are processes of one thread each, and so are those of --jobs.
         with ThreadPoolExecutor(options.jobs) as pool:
             for failure in pool.map(partial(compute, outcomes), list_jobs(sets, options, outcomes)):
@@ -57,9 +62,9 @@ def main() -> None:
 def list_jobs(
     sets: list[BenchSet], options: argparse.Namespace, outcomes: OutcomeFile
 ) -> Iterator[tuple[str, Job]]:
-    """What is not known yet, with a name; the first seeds of all corpora come first."""
-    for seed in range(options.seeds):
-        for corpus in sets:
+    """What is not known yet, with a name; corpora in the order of --only, so the longest may come first."""
+    for corpus in sets:
+        for seed in range(options.seeds):
             if not options.baselines_only and (corpus.name, OURS, seed) not in outcomes:
                 yield f"{corpus.name} {OURS} {seed}", partial(run_plain_command, corpus, seed)
             for name, system in SYSTEMS[corpus.task].items():
@@ -73,10 +78,14 @@ def compute(outcomes: OutcomeFile, job: tuple[str, Job]) -> str | None:
     name, run = job
     try:
         outcome = run()
-    except (RuntimeError, ImportError) as error:
+    except ImportError as error:
+        return f'{name}: {error}; the baselines are installed by pip install "elman[bench]"'
+    except RuntimeError as error:
         return f"{name}: {error}"
     outcomes.add(outcome)
-    print(f"{name}: {outcome.score:.2f} in {outcome.seconds:.0f} s {outcome.details}", file=sys.stderr, flush=True)
+    print(
+        f"{name}: {outcome.score:.2f} in {outcome.seconds:.0f} s {outcome.details}", file=sys.stderr, flush=True
+    )
     return None
 
 
@@ -90,7 +99,9 @@ def parse_options() -> argparse.Namespace:
     sides.add_argument("--baselines-only", action="store_true")
     systems = {name for some in SYSTEMS.values() for name in some}
     parser.add_argument("--systems", nargs="+", choices=sorted(systems), help="these baselines alone")
-    parser.add_argument("--minutes", type=float, default=5.0, help="of the baselines that train until told to stop")
+    parser.add_argument(
+        "--minutes", type=float, default=5.0, help="of the baselines that train until told to stop"
+    )
     parser.add_argument("--json", type=Path, default=_cache() / "bench-defaults.jsonl", metavar="FILE")
     parser.add_argument("--join", type=Path, nargs="+", metavar="FILE", help="make the table of these files")
     return parser.parse_args()

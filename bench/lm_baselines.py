@@ -54,7 +54,7 @@ def plain_lstm(
     dropout: float = 0.2,
     rate: float = 20.0,
 ) -> float:
-    """The perplexity that the script reaches in so many minutes of processor time; evaluations count, as in Elman."""
+    """The perplexity that the script reaches in so many minutes of processor time, evaluations included."""
     torch.manual_seed(seed)
     net = PlainLSTM(vocabulary, size, dropout)
     columns = _fold(train_ids, _STREAMS)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 OURS = "elman"
+LOWER_IS_BETTER = ("perplexity", "bits_per_character")
 
 
 @dataclass(frozen=True)
@@ -25,10 +26,6 @@ class BenchSet:
     test: Path
     valid: Path | None = None
     options: tuple[str, ...] = ()  # of the command: what the files hold, nothing else
-
-    @property
-    def lower_is_better(self) -> bool:
-        return self.metric in ("perplexity", "bits_per_character")
 
 
 @dataclass(frozen=True)
@@ -53,8 +50,4 @@ class Outcome:
 
 
 Baseline = Callable[[BenchSet, int, float], Outcome]
-"""Train on a corpus with a seed, in about so many minutes where the time is to be said, and score the test data."""
-
-
-class MissingPackage(Exception):
-    """A baseline is not installed."""
+"""Train on a corpus with a seed, for so many minutes where the time is to be said, and score the test data."""

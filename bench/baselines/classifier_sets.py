@@ -22,7 +22,10 @@ def prepare_classifier(name: str, data: Path, folder: Path) -> BenchSet:
     parts = READERS[corpus](data)
     if few:
         parts = {"train": random.Random(0).sample(parts["train"], int(few)), "test": parts["test"]}
-    files = {part: write_table(folder / f"{name}.{part}.tsv", ("text", "label"), rows) for part, rows in parts.items()}
+    files = {
+        part: write_table(folder / f"{name}.{part}.tsv", ("text", "label"), rows)
+        for part, rows in parts.items()
+    }
     return BenchSet(name, "classifier", "accuracy", files["train"], files["test"], files.get("valid"))
 
 

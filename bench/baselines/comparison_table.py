@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import mean, stdev
 
-from baselines import OURS, Outcome
+from baselines import LOWER_IS_BETTER, OURS, Outcome
 from baselines.bench_sets import NAMES
 
 HEADER = ("corpus", "ours (seconds)", "best alternative (seconds)", "difference", "the others")
-LOWER = ("perplexity", "bits_per_character")
 
 
 def show_table(outcomes: Sequence[Outcome]) -> str:
@@ -27,7 +26,7 @@ def show_table(outcomes: Sequence[Outcome]) -> str:
 def _compare(corpus: str, systems: dict[str, list[Outcome]]) -> tuple[str, ...]:
     ours = systems.get(OURS, [])
     (metric,) = {outcome.metric for some in systems.values() for outcome in some}
-    sign = -1 if metric in LOWER else 1
+    sign = -1 if metric in LOWER_IS_BETTER else 1
     others = sorted((name for name in systems if name != OURS), key=lambda name: -sign * _mean(systems[name]))
     texts = [f"{name} {_show(systems[name])}" for name in others]
     difference = "–"
@@ -35,7 +34,13 @@ def _compare(corpus: str, systems: dict[str, list[Outcome]]) -> tuple[str, ...]:
         better = sign * (_mean(ours) - _mean(systems[others[0]]))
         difference = f"**{better:+.2f}**" if better > 0 else f"{better:+.2f}"
     first = f"{corpus}, {metric.replace('_', ' ')}"
-    return first, _show(ours) if ours else "–", texts[0] if texts else "–", difference, "; ".join(texts[1:]) or "–"
+    return (
+        first,
+        _show(ours) if ours else "–",
+        texts[0] if texts else "–",
+        difference,
+        "; ".join(texts[1:]) or "–",
+    )
 
 
 def _mean(outcomes: Sequence[Outcome]) -> float:

@@ -1,4 +1,4 @@
-"""scikit-learn: TF-IDF of n-grams and logistic regression, C and the kind of n-grams chosen on validation data."""
+"""scikit-learn: TF-IDF and logistic regression, C and the kind of n-grams chosen on validation data."""
 
 from __future__ import annotations
 

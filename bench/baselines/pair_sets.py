@@ -6,11 +6,12 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
+from translators.corpus import FILE, pairs_of, split
+
 from baselines import BenchSet
 from baselines.two_columns import read_table, write_table
 from elman.metrics import corpus_bleu, exact_match, tokenize_13a
 from elman.text.files import read_lines
-from translators.corpus import FILE, pairs_of, split
 
 WORDS = (1000, 3600, 10_000)
 PAIRS = 20_000
@@ -53,7 +54,7 @@ def score_texts(corpus: BenchSet, answers: Sequence[str]) -> float:
 
 
 def _cmudict(data: Path, words: int) -> dict[str, list[Group]]:
-    """So many words to train on and an eighth as many to validate by, with the first of their pronunciations."""
+    """So many words to train on and an eighth as many to validate by, with their first pronunciation."""
 
     def groups(part: str) -> list[Group]:
         found: dict[str, list[str]] = {}

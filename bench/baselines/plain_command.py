@@ -1,4 +1,4 @@
-"""Our side: the plain command in a process of its own, one thread, with nothing said but what the files hold."""
+"""Our side: the plain command in a process of its own, with nothing said but what the files hold."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from baselines import OURS, BenchSet, Outcome
 from baselines.pair_sets import read_groups, score_texts
+from elman.model_files import RUN
 
 
 class Finished(NamedTuple):
@@ -29,8 +30,8 @@ def run_plain_command(corpus: BenchSet, seed: int) -> Outcome:
         files = ["--train", corpus.train, *(["--valid", corpus.valid] if corpus.valid else []), "--out", model]
         done = run_elman("train", corpus.task, *map(str, files), *corpus.options, *one_core)
         score = _translate(corpus, model) if corpus.task == "seq2seq" else _evaluate(corpus, model)
-        config = json.loads((Path(model) / "config.json").read_text(encoding="utf-8"))
-    details = {"chosen": config.get("chosen", {})}
+        record = json.loads((Path(model) / RUN).read_text(encoding="utf-8"))
+    details = {"chosen": record.get("chosen", {})}
     return Outcome(corpus.name, OURS, seed, corpus.metric, score, done.seconds, details)
 
 
@@ -41,7 +42,7 @@ def run_elman(*arguments: str, given: str = "") -> Finished:
 
 def run_process(command: Sequence[str], given: str = "", folder: Path | None = None) -> Finished:
     """A process on one thread, with its own processor time; its standard error stands in the exception."""
-    single = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    single = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         with tempfile.TemporaryFile("w+") as source:
             source.write(given)

@@ -1,4 +1,4 @@
-"""A callback for Lightning: the end of training after so much processor time, evaluations and start-up included."""
+"""A callback for Lightning: training ends after so much processor time, start-up and evaluations included."""
 
 from __future__ import annotations
 
@@ -9,16 +9,13 @@ from lightning.pytorch.callbacks import Callback
 
 
 class ProcessorLimit(Callback):
-    """Stops before an epoch that, taking as long as the longest, would end too late."""
+    """Stops after the evaluation behind which another one, as far away as the last, would come too late."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.begun = self.longest = 0.0
+        self.last = time.process_time()
 
-    def on_train_epoch_start(self, trainer: Any, pl_module: Any) -> None:
-        self.begun = time.process_time()
-
-    def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
-        self.longest = max(self.longest, time.process_time() - self.begun)
-        if time.process_time() + self.longest > self.seconds:
-            trainer.should_stop = True
+    def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
+        now = time.process_time()
+        trainer.should_stop = not trainer.sanity_checking and 2 * now - self.last > self.seconds
+        self.last = now

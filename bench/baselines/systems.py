@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from baselines import Baseline
 from baselines.crf_tuned import run_crfsuite
-from baselines.fasttext_tuned import run_fasttext
-from baselines.joint_ngrams import run_phonetisaurus, run_sequitur
+from baselines.fasttext_tuned import run_fasttext, run_fasttext_tutorial
+from baselines.joint_ngrams import run_phonetisaurus
 from baselines.linear_text import run_logistic
 from baselines.text_models import run_kneser_ney, run_plain_lstm
 from baselines.yoyodyne_lstm import run_yoyodyne
@@ -26,12 +26,15 @@ class System:
 
 
 SYSTEMS: dict[str, dict[str, System]] = {
-    "classifier": {"TF-IDF + LR": System(run_logistic, seeds=1), "fastText": System(run_fasttext)},
+    "classifier": {
+        "TF-IDF + LR": System(run_logistic, seeds=1),
+        "fastText": System(run_fasttext),
+        "fastText, tutorial": System(run_fasttext_tutorial),
+    },
     "tagger": {"CRFsuite": System(run_crfsuite, seeds=1)},
     "lm": {"Kneser-Ney": System(run_kneser_ney, seeds=1), "nn.LSTM": System(run_plain_lstm)},
     "seq2seq": {
         "Phonetisaurus": System(run_phonetisaurus, seeds=1, corpora="cmudict"),
-        "Sequitur": System(run_sequitur, seeds=1, corpora="cmudict"),
         "Yoyodyne": System(run_yoyodyne),
     },
 }

@@ -1,4 +1,4 @@
-"""Kneser-Ney n-grams, their order chosen on validation data, and a plain nn.LSTM in the minutes that are given."""
+"""Kneser-Ney n-grams, their order chosen on validation data, and a plain nn.LSTM in the given minutes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running text: the first 900,000 tokens of WikiText-2 with 10,000 words, and tiny Shakespeare by characters."""
+"""Running text: 900,000 tokens of WikiText-2 with 10,000 words, and tiny Shakespeare by characters."""
 
 from __future__ import annotations
 

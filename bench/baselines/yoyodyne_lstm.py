@@ -1,7 +1,7 @@
-"""Yoyodyne's LSTMs of 128 units, soft attention and monotonic hard attention, the better one on validation data.
+"""Yoyodyne's LSTMs of 128 units, soft attention and monotonic hard attention, the better by validation data.
 
 The settings are those of its example files: Adam, batches of 32, clipping at 3, label smoothing 0.1, the best
-checkpoint by accuracy. Each trains for the minutes that are given. Sounds and letters are its symbols, or words.
+checkpoint by accuracy. Each trains for the given minutes. Letters and sounds are its symbols, or words.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ MODELS: dict[str, dict[str, Any]] = {
     },
 }
 UNITS = 128
+BATCHES_PER_CHECK = 100
 BENCH = Path(__file__).parents[1]
 
 
@@ -98,6 +99,10 @@ def _describe(folder: Path, corpus: BenchSet, name: str, seed: int, minutes: flo
             "accelerator": "cpu",
             "gradient_clip_val": 3,
             "max_epochs": -1,
+            "min_epochs": 0,
+            "val_check_interval": BATCHES_PER_CHECK,
+            "check_val_every_n_epoch": None,
+            "num_sanity_val_steps": 0,
             "enable_progress_bar": False,
             "callbacks": [limit],
         },
@@ -107,7 +112,10 @@ def _describe(folder: Path, corpus: BenchSet, name: str, seed: int, minutes: flo
 def _describe_model(class_path: str, lr: float, dropout: float, **options: bool) -> dict[str, Any]:
     sizes = {"dropout": dropout, "embedding_size": UNITS, "hidden_size": UNITS}
     decoder = {"decoder_dropout": dropout, "decoder_hidden_size": UNITS, "embedding_size": UNITS}
-    learning = {"optimizer": {"class_path": "torch.optim.Adam", "init_args": {"lr": lr}}, "label_smoothing": 0.1}
+    learning = {
+        "optimizer": {"class_path": "torch.optim.Adam", "init_args": {"lr": lr}},
+        "label_smoothing": 0.1,
+    }
     encoder = {"source_encoder": {"class_path": ENCODER, "init_args": sizes}}
     return {"class_path": class_path, "init_args": {**encoder, **decoder, **learning, **options}}
 
