@@ -77,7 +77,7 @@ def _accuracy(settings: Settings, train: Rows, test: Rows, seed: int) -> float:
         options: dict[str, Any] = settings._asdict()
         options |= {"minn": 2 if options["maxn"] else 0, "dim": 50, "bucket": 200_000}
         del options["lower"]
-        model = fasttext.train_supervised(str(path), thread=1, verbose=0, seed=seed, **options)
+        model = fasttext.train_supervised(str(path), thread=1, verbose=0, seed=seed + 1, **options)
     guesses, _ = model.predict([_text(text, settings) for text, _ in test])
     right = sum(guess[0] == f"__label__{label}" for guess, (_, label) in zip(guesses, test, strict=True))
     return 100.0 * right / len(test)
