@@ -28,9 +28,8 @@ def prepare_pairs(name: str, data: Path, folder: Path) -> BenchSet:
     for part, groups in parts.items():
         rows = ((source, target) for source, targets in groups for target in targets)
         files[part] = write_table(folder / f"{name}.{part}.tsv", ("source", "target"), rows)
-    sounds = ("--source-tokens", "chars", "--target-tokens", "whitespace")
-    metric, options = ("exact", sounds) if corpus == "cmudict" else ("bleu", ())
-    return BenchSet(name, "seq2seq", metric, files["train"], files["test"], files["valid"], options)
+    metric = "exact" if corpus == "cmudict" else "bleu"
+    return BenchSet(name, "seq2seq", metric, files["train"], files["test"], files["valid"])
 
 
 NAMES = (*(f"cmudict-{words}" for words in WORDS), "tatoeba-20k")

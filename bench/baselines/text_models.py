@@ -7,7 +7,7 @@ import time
 from typing import NamedTuple
 
 import numpy as np
-from lm_baselines import Ids, plain_lstm
+from lm_baselines import Ids, plain_characters, plain_lstm
 
 from baselines import BenchSet, Outcome
 from baselines.text_sets import read_tokens
@@ -38,9 +38,10 @@ def run_kneser_ney(corpus: BenchSet, seed: int, minutes: float) -> Outcome:
 
 
 def run_plain_lstm(corpus: BenchSet, seed: int, minutes: float) -> Outcome:
-    """The script with its own settings."""
+    """The script for words or for characters, with its own settings."""
     texts, start = encode(corpus), time.process_time()
-    perplexity = plain_lstm(texts.train, texts.valid, texts.test, texts.vocabulary, minutes, seed)
+    train = plain_lstm if corpus.metric == "perplexity" else plain_characters
+    perplexity = train(texts.train, texts.valid, texts.test, texts.vocabulary, minutes, seed)
     score = _score(corpus, math.log(perplexity))
     return Outcome(corpus.name, "nn.LSTM", seed, corpus.metric, score, time.process_time() - start)
 
