@@ -1,7 +1,7 @@
 """What hatchling calls while it builds a wheel: the libraries of Elman's own cells are compiled into it.
 
-That needs torch and a compiler where the wheel is built. Where either is missing the wheel has no libraries, and
-they are built at first use; nothing here can fail an installation.
+That needs torch and a compiler where the wheel is built. Where either is missing the wheel has no libraries,
+and they are built at first use; nothing here can fail an installation.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
-from hatchling.builders.hooks.plugin.interface import BuildHookInterface  # type: ignore[import-not-found]
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class NativeLibraries(BuildHookInterface):  # type: ignore[misc]
+class NativeLibraries(BuildHookInterface):
     """Compiles before the files of a wheel are gathered."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
