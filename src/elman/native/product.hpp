@@ -85,12 +85,19 @@ static inline long count_packed(int width, int parts, int depth) {
   return (long)((width + LANES - 1) / LANES) * LANES * depth * parts;
 }
 static inline void pack_panels(int width, int parts, int blocks, int depth, const float* const* first, long across, long along, float* out) {
-  for (int begin = 0; begin < width; begin += blocks * LANES)
-    for (int k = 0, here = count_blocks(width, begin, blocks); k < depth; k++)
+  for (int begin = 0; begin < width; begin += blocks * LANES) {
+    int here = count_blocks(width, begin, blocks), step = here * parts * LANES;
+    for (int k = 0; k < depth; k += LANES) {  // a square at a time: both sides lie in the cache
+      int deep = depth - k < LANES ? depth - k : LANES;
       for (int u = 0; u < here; u++)
-        for (int g = 0; g < parts; g++, out += LANES) {
+        for (int g = 0; g < parts; g++) {
           int at = begin + u * LANES, count = width - at < LANES ? width - at : LANES;
           const float* from = first[g] + at * across + k * along;
-          for (int i = 0; i < LANES; i++) out[i] = i < count ? from[i * across] : 0.f;
+          float* to = out + (u * parts + g) * LANES;
+          for (int i = 0; i < LANES; i++)
+            for (int q = 0; q < deep; q++) to[q * step + i] = i < count ? from[i * across + q * along] : 0.f;
         }
+      out += deep * step;
+    }
+  }
 }
