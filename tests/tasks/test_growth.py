@@ -145,7 +145,7 @@ def test_pairs_grow_alike():
     assert growth.labels == ("cause",)
     found = []
     for model in (old, new):
-        rows, forms = model._encode_texts([("a réason", "why"), ("when", "the year")])
+        rows, forms = model.encode_texts([("a réason", "why"), ("when", "the year")])
         with torch.no_grad():
             found.append(torch.cat([model.net(model.collate([row], forms)) for row in rows])[:, :2])
     torch.testing.assert_close(found[1], found[0], rtol=0, atol=1e-12)

@@ -28,6 +28,12 @@ class Bags(NamedTuple):
         begin = torch.searchsorted(self.rows, torch.arange(self.texts, device=self.rows.device))
         return embedding_bag(self.columns, W, begin, mode="sum", per_sample_weights=self.values)
 
+    def pick(self, texts: Bool[Tensor, " B"]) -> Bags:
+        """Those of some texts only."""
+        kept = texts[self.rows]
+        number = texts.cumsum(0) - 1
+        return Bags(number[self.rows[kept]], self.columns[kept], self.values[kept], int(texts.sum()))
+
     def transpose(self, count: int) -> Bags:
         """In each row the texts that have an n-gram, of which there are ``count``."""
         order = torch.argsort(self.columns, stable=True)

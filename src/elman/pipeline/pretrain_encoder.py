@@ -16,7 +16,7 @@ from elman.pipeline.recipe import Recipe
 from elman.tasks.base import Task
 from elman.tasks.unlabelled_text import read_unlabelled
 from elman.training.checkpoint import read_checkpoint_config
-from elman.training.distributed import count_processes
+from elman.training.distributed import count_processes, is_main_process
 from elman.training.evaluation import Validation
 from elman.training.run import find_resume_point, follow
 from elman.training.training_config import TrainingConfig
@@ -71,6 +71,18 @@ def pretrain_encoder(
         return None
     seconds = round(time.monotonic() - begun, 1)
     return {"texts": len(texts), "tokens": tokens, "updates": end.number, "seconds": seconds, **end.scores}
+
+
+def say_guesses(facts: Mapping[str, float]) -> None:
+    """One line on stderr: how good guesses of the labels of unlabelled text are, and whether they are used."""
+    if not facts or not is_main_process():
+        return
+    right, without = (f"{format_number(facts[key], 3)} %" for key in ("right", "right_without"))
+    said = (
+        f"the labels of {facts['guessed']:,} texts are guessed" if facts["guessed"] else "no label is guessed"
+    )
+    told = f"in cross-validation {right} are right, {without} without this text"
+    print(f"{said}: {told}", file=sys.stderr, flush=True)
 
 
 def _settings(recipe: Recipe, tokens: int, *, judged: bool) -> TrainingConfig:

@@ -11,7 +11,7 @@ from elman.pipeline.choose_defaults import choose_settings, restore_choice, say_
 from elman.pipeline.default_facts import gather_facts
 from elman.pipeline.recipe import Recipe
 from elman.pipeline.run_record import RunRecord
-from elman.pipeline.start_options import take_options
+from elman.pipeline.start_options import starts_from_lm, take_options
 from elman.training.distributed import count_processes
 
 
@@ -44,7 +44,8 @@ def complete_recipe(recipe: Recipe, examples: Any, begin: RunBegin, record: RunR
     if begin.resume:
         record.chosen = record.read_chosen()
         return restore_choice(recipe, given, record.chosen)
-    facts = gather_facts(recipe, examples, given, device=begin.device, trained=begin.init is not None)
+    trained = begin.init is not None and not starts_from_lm(recipe, begin.init)
+    facts = gather_facts(recipe, examples, given, device=begin.device, trained=trained)
     recipe, record.chosen = choose_settings(recipe, given, facts)
     say_choice(record.chosen, facts.describe())
     return recipe

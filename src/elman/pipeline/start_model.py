@@ -15,7 +15,9 @@ from elman.errors import ConfigError
 from elman.model_files import CELL, TASK_FILES
 from elman.pipeline.pretrain_encoder import add_words
 from elman.pipeline.recipe import Recipe
+from elman.pipeline.start_options import starts_from_lm
 from elman.tasks.base import Task
+from elman.tasks.language_model_start import start_from_language_model
 from elman.training.distributed import is_main_process
 
 
@@ -23,10 +25,14 @@ def start_model(
     recipe: Recipe, examples: Any, out: Path, *, resume: bool, init: Path | None, texts: list[str]
 ) -> Task:
     """An untrained model that knows the words of ``texts``, too; resumed or given, with its own vocabulary."""
-    if init is not None:
+    if init is not None and not starts_from_lm(recipe, init):
         return _fine_tune(recipe, examples, init)
     model = recipe.task_class.from_examples(recipe.model, recipe.tokens, examples)
     model = add_words(recipe, model, texts)
+    if init is not None:
+        model, told = start_from_language_model(model, recipe.tokens, artifact.load(init, device="cpu"))
+        if is_main_process():
+            print(f"starts from {init}: {told}", file=sys.stderr, flush=True)
     if resume and any((out / name).exists() for name in TASK_FILES):
         model.reuse_vocab(out)  # some tokenizers do not come out the same twice
     return model

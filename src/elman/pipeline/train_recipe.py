@@ -25,7 +25,13 @@ from elman.model_cell import write_cell
 from elman.model_files import CHECKPOINT
 from elman.pipeline.choose_defaults import list_keys
 from elman.pipeline.delivery import Delivery, deliver
-from elman.pipeline.pretrain_encoder import is_pretraining, leave_minutes, pretrain_encoder, read_texts
+from elman.pipeline.pretrain_encoder import (
+    is_pretraining,
+    leave_minutes,
+    pretrain_encoder,
+    read_texts,
+    say_guesses,
+)
 from elman.pipeline.recipe import (
     TRACKERS,
     Recipe,
@@ -41,6 +47,7 @@ from elman.pipeline.resumed_data import with_contents
 from elman.pipeline.run_begin import RunBegin, complete_recipe, find_run_device
 from elman.pipeline.run_record import PYTHON, RunRecord, describe_data, describe_session
 from elman.pipeline.start_model import start_model
+from elman.pipeline.start_options import starts_from_lm
 from elman.pipeline.training_data import read_data
 from elman.pipeline.training_memory import check_training_memory
 from elman.recipes.recipe_files import find_recipe
@@ -146,8 +153,10 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
     model = start_model(recipe, data.training, folder.work, resume=resume, init=init, texts=texts)
     model.net.to(local_device(device))
     dataset, valid = model.encode(data.training), model.encode_valid(recipe.data, data.held)
-    model.fit_statistics(dataset)
     config, stats = to_plain(recipe), model.dataset_stats(dataset)
+    dataset, guesses = model.guess_labels(dataset, texts, recipe.pretraining)
+    say_guesses(guesses)
+    model.fit_statistics(dataset)
     described = describe_data(named, data_sources(recipe), data.reports) if is_main_process() else {}
     fingerprint = _fingerprint(with_contents(config, described)) | {"seen": stats} | _own_cell(recipe)
     target = train_target(recipe, model)
@@ -165,20 +174,19 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
         if phase is None:
             record.finish()
             return None
-        record.add_first_phase(phase)
+        record.add_first_phase({**phase, **guesses})
     settings = leave_minutes(recipe.training, record.first_phase)
     settings = settings if valid else replace(settings, patience=0)
     batches = model.build_batches(dataset, recipe.data, settings.seed)
     check_training_memory(recipe, target.net, batches, str(model.device))
     validation = _validation(model, valid, target) if valid else None
-    events = fit(
-        target.net, batches, target.loss, settings, validation, resume=snapshot, trained=init is not None
-    )
+    trained = init is not None and not starts_from_lm(recipe, init)
+    events = fit(target.net, batches, target.loss, settings, validation, resume=snapshot, trained=trained)
     end = follow(events, folder.work, fingerprint, unit=model.unit, trackers=trackers, second=bool(texts))
     if end is None:
         record.finish()
         return None
-    return Outcome(model, deliver(Delivery(recipe, model, data, stats, end, record), valid, folder))
+    return Outcome(model, deliver(Delivery(recipe, model, data, dataset, stats, end, record), valid, folder))
 
 
 def _validation(model: Task, valid: Any, target: TrainTarget) -> Validation:
@@ -193,6 +201,6 @@ def _own_cell(recipe: Recipe) -> dict[str, str]:
 
 def _fingerprint(config: Mapping[str, Any]) -> dict[str, Any]:
     """What a resumed run must have in common: all but how long to run and what to show."""
-    free = ("minutes", "checkpoint_minutes")
+    free = ("minutes", "checkpoint_minutes", "baseline")
     training = {k: v for k, v in config["training"].items() if k not in free}
     return {**config, "training": training, **dict.fromkeys(TRACKERS)}

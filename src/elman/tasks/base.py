@@ -13,13 +13,14 @@ import torch
 
 from elman.errors import ConfigError, ModelError
 from elman.shapes import Tensor
+from elman.tasks.baseline_result import BaselineResult
 from elman.tasks.data_facts import DataFacts, count_classes, measure_texts
 from elman.tasks.folds import take_fold
 from elman.tasks.growth import Growth
 from elman.tasks.holdout import hold_out, warn_of_overlap
 from elman.tasks.judgement import Judgement
 from elman.tasks.nested_subset import nested_subset
-from elman.tasks.results import Answer, CardInfo, Confidences, Report, TextTrace
+from elman.tasks.results import Answer, CardInfo, Confidences, GuessedData, Report, TextTrace
 from elman.tasks.user_methods import Row, UserMethods
 from elman.text.batching import BucketBatches
 from elman.text.byte_source import display_name
@@ -69,6 +70,11 @@ class Task(UserMethods[Row], ABC):
     text_columns: ClassVar[tuple[str, ...]] = ("text",)  # of a table; ``data`` may say what they are called
 
     config: Any
+
+    @property
+    def table_columns(self) -> tuple[str, ...]:
+        """The columns of a table that are read: those of ``text_columns``, and what belongs to these."""
+        return self.text_columns
 
     @property
     @abstractmethod
@@ -150,6 +156,10 @@ class Task(UserMethods[Row], ABC):
         return examples
 
     @classmethod
+    def check_tokens(cls, config: Any, tokens: Any) -> None:
+        """Refuse options of a model that do not go with its tokens."""
+
+    @classmethod
     def check_objective(cls, config: Any, objective: str) -> None:
         """Refuse options that this kind of objective would ignore."""
 
@@ -177,6 +187,10 @@ class Task(UserMethods[Row], ABC):
     def pretraining(self, texts: Iterable[str]) -> Any:
         """An `EncoderPretraining`: the encoder as a language model of texts without labels."""
         raise ConfigError(f"{self.spec.title} learns nothing from unlabelled text")
+
+    def guess_labels(self, dataset: Any, texts: Sequence[str], options: Any) -> GuessedData:
+        """The training data with texts that have no label, and guesses of these, where the task makes any."""
+        return GuessedData(dataset)
 
     @abstractmethod
     def save_vocab(self, folder: Path) -> None:
@@ -238,6 +252,16 @@ class Task(UserMethods[Row], ABC):
         """Choose on validation data how sure answers are; the scores that are other ones then."""
         return {}
 
+    def learn_held_out(self, training: Any, held: Any) -> None:
+        """Learn what needs no updates from the examples that were held out, too: the model is validated."""
+
+    def baseline(self, training: Any, valid: Any, seconds: float) -> BaselineResult:
+        """What the better of the obvious simple models scores on ``valid``, made of ``training``.
+
+        Where that would take much longer than so many seconds, a part of the examples has to do.
+        """
+        raise ConfigError(f"no simple model is known for {self.spec.title}")
+
     def average_decision(self, others: Sequence[Any]) -> None:
         """Take the mean of what ``calibrate`` chose for this model and for others like it."""
 
@@ -267,7 +291,7 @@ class Task(UserMethods[Row], ABC):
             number += len(some)
 
     def predict_rows(self, rows: Sequence[tuple[str, ...]], options: PredictOptions) -> Iterator[Answer]:
-        """An answer to the texts of each row, one for each of ``text_columns``."""
+        """An answer to the texts of each row, one for each of ``text_columns`` or ``table_columns``."""
         raise ConfigError(f"elman predict is not for {self.spec.title}")
 
     def answer_columns(self, options: PredictOptions) -> dict[str, type]:

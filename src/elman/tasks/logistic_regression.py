@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import torch
+from torch.nn.functional import cross_entropy
 
 from elman.layers.ngrams import Bags, NGramModel
 from elman.shapes import Float, Tensor
@@ -35,7 +36,7 @@ def fit_linear(
         W.grad, b.grad = texts_of.multiply(slope) + decay * W.detach(), slope.sum(0)
         return value.item() + decay / 2 * W.detach().square().sum().item()
 
-    _minimize(evaluate, [W, b])
+    minimize(evaluate, [W, b])
     return W.detach(), b.detach()
 
 
@@ -54,10 +55,26 @@ def fit_mixture(parts: Sequence[Float[Tensor, "N Y"]], loss: Callable[[Tensor], 
         (w.grad,) = torch.autograd.grad(value, w)
         return value.item()
 
-    _minimize(evaluate, [w])
+    minimize(evaluate, [w])
     return w.detach().abs()
 
 
-def _minimize(evaluate: Callable[[], float], weights: Sequence[Tensor]) -> None:
+def fit_dense(
+    X: Float[Tensor, "N K"], gold: Float[Tensor, "N Y"], C: float
+) -> tuple[Float[Tensor, "K Y"], Float[Tensor, " Y"]]:
+    """W and b that make the mean of -Σ_y p_y log softmax(X W + b)_y + |W|² / 2CN the least."""
+    W = X.new_zeros(X.shape[1], gold.shape[1], requires_grad=True)
+    b = X.new_zeros(gold.shape[1], requires_grad=True)
+
+    def evaluate() -> float:
+        value = cross_entropy(X @ W + b, gold) + W.square().sum() / (2 * C * len(X))
+        W.grad, b.grad = torch.autograd.grad(value, [W, b])
+        return value.item()
+
+    minimize(evaluate, [W, b])
+    return W.detach(), b.detach()
+
+
+def minimize(evaluate: Callable[[], float], weights: Sequence[Tensor]) -> None:
     """Change the weights until ``evaluate``, which gives the loss and sets their gradients, is the least."""
     torch.optim.LBFGS(weights, **_SETTINGS).step(evaluate)  # type: ignore[arg-type, no-untyped-call]

@@ -36,16 +36,30 @@ class Kind(NamedTuple):
     pieces: bool = False
 
 
-def fit_ngram_model(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss) -> NGramModel:
-    """The model of words, pairs and pieces of words, as far as these help with texts it was not fitted to."""
-    kind, C = _choose(rows, forms, labels, loss)
-    model = _count_ngrams(rows, forms, labels, kind)
+class NGramChoice(NamedTuple):
+    """How a model of n-grams is fitted."""
+
+    kind: Kind
+    C: float
+
+
+def fit_ngram_model(
+    rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss, choice: NGramChoice
+) -> NGramModel:
+    """The model of words, pairs and pieces of words."""
+    model = _count_ngrams(rows, forms, labels, choice.kind)
     numbers = torch.arange(len(rows))
-    model.W, model.b = fit_linear(_bags(model, rows, forms), model, lambda z: loss(z, numbers), C)
+    model.W, model.b = fit_linear(_bags(model, rows, forms), model, lambda z: loss(z, numbers), choice.C)
     return model
 
 
-def _choose(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss) -> tuple[Kind, float]:
+def bag_texts(rows: Sequence[WordRow], forms: WordForms) -> tuple[Bags, int]:
+    """The words and pairs of words of texts, tf-idf of all of them, and how many different ones there are."""
+    model = _count_ngrams(rows, forms, 1, Kind(pairs=True), fewest=2)
+    return _bags(model, rows, forms), len(model.keys)
+
+
+def choose_ngrams(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss) -> NGramChoice:
     """The n-grams and the C of the least loss on a part of the texts, fitted to the rest."""
     kinds = [Kind(), Kind(pairs=True)]
     if forms.characters.shape[1] and sum(map(len, rows)) <= _SPELLED:
@@ -53,7 +67,7 @@ def _choose(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelL
     order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))[:_SAMPLE]
     judges = round(_JUDGES * len(order))
     judging, fitted = order[:judges], order[judges:]
-    least, best = inf, (kinds[-1], USUAL)
+    least, best = inf, NGramChoice(kinds[-1], USUAL)
     if judges < FEWEST:
         return best
     for kind in kinds:
@@ -64,17 +78,23 @@ def _choose(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelL
             model.W, model.b = fit_linear(bags, model, lambda z: loss(z, fitted), C)
             value = loss(judged.multiply(model.W) + model.b, judging).item()
             if value < least:
-                least, best = value, (kind, C)
+                least, best = value, NGramChoice(kind, C)
             if value > before:  # it has one minimum
                 break
             before = value
     return best
 
 
-def _count_ngrams(rows: Sequence[WordRow], forms: WordForms, labels: int, kind: Kind) -> NGramModel:
-    """The model of the most frequent n-grams of these texts, as it is before it is fitted."""
+def _count_ngrams(
+    rows: Sequence[WordRow], forms: WordForms, labels: int, kind: Kind, *, fewest: int = 1
+) -> NGramModel:
+    """The model of the most frequent n-grams of these texts, as it is before it is fitted.
+
+    Those that fewer than ``fewest`` texts have are left out.
+    """
     seen = [_keys(words, kind) for words in _batches(rows, forms)]
     keys, counts = torch.unique(torch.cat(seen), return_counts=True)
+    keys, counts = keys[counts >= fewest], counts[counts >= fewest]
     most = min(_MOST, max(1, _WEIGHTS // labels))
     kept = counts.argsort(descending=True, stable=True)[:most].sort().values
     model = NGramModel(len(kept), labels)

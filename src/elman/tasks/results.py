@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from torch import nn
@@ -175,3 +176,10 @@ def word_index(word: int, count: int, of: str = "text") -> int:
     if not 1 <= word <= count:
         raise ConfigError(f"word {word} was asked for, but the {of} has {count}, counted from 1")
     return word - 1
+
+
+class GuessedData(NamedTuple):
+    """Training data with texts whose labels are guessed, and what is known of the guesses, for the record."""
+
+    dataset: Any
+    facts: Mapping[str, float] = MappingProxyType({})

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, one_hot
 
 from elman.errors import ConfigError
 from elman.metrics import accuracy, calibration_error, confusion, label_scores, macro_f1
-from elman.shapes import Tensor
+from elman.shapes import Float, Tensor
 from elman.tasks.label_data import LabeledExample, MultilabelExample
 from elman.tasks.label_decision import Contrast, Decision, LabelAnswers, Logits, LossOptions, Prediction
 from elman.tasks.results import Confidences, Report, ReportTable, best_two, label_table
@@ -22,7 +22,7 @@ from elman.text.vocab import Labels
 
 @dataclass(frozen=True)
 class SoftmaxDecision(Decision):
-    """The likeliest label. A right answer is its id."""
+    """The likeliest label. A right answer is its id; a guess, the probabilities of all labels."""
 
     kind = "softmax"
     gives = "one label a text"
@@ -33,20 +33,31 @@ class SoftmaxDecision(Decision):
             raise ConfigError("the model gives one label a text; leave out --multi")
         return labels.id(example.label, example.where)
 
-    def weigh(self, golds: Sequence[int], labels: int) -> Tensor:
-        counts = torch.bincount(torch.tensor(golds, dtype=torch.long), minlength=labels).float().clamp(min=1)
+    def weigh(self, golds: Sequence[int | Tensor], labels: int) -> Tensor:
+        counts = _probabilities(self.tabulate(golds, labels), labels).sum(0).clamp(min=1)
         return counts.mean() / counts
 
-    def tabulate(self, golds: Sequence[int], labels: int) -> Tensor:
-        return torch.tensor(golds)
+    def tabulate(self, golds: Sequence[int | Tensor], labels: int) -> Tensor:
+        if not any(isinstance(gold, Tensor) for gold in golds):
+            return torch.tensor(golds, dtype=torch.long)
+        rows = torch.eye(labels)
+        return torch.stack([gold if isinstance(gold, Tensor) else rows[gold] for gold in golds])
 
-    def loss(self, logits: Logits, golds: Sequence[int] | Tensor, options: LossOptions) -> Tensor:
-        gold = torch.as_tensor(golds, device=logits.device)
+    def loss(self, logits: Logits, golds: Sequence[int | Tensor] | Tensor, options: LossOptions) -> Tensor:
+        table = golds if isinstance(golds, Tensor) else self.tabulate(golds, logits.shape[1])
+        gold = table.to(logits.device)
         weights = None if options.weights is None else options.weights.to(logits)
-        return cross_entropy(logits, gold, weights, label_smoothing=options.smoothing)
+        if weights is None or not gold.is_floating_point():
+            return cross_entropy(logits, gold, weights, label_smoothing=options.smoothing)
+        # The mean of torch is over examples here; over their weights it is with ids.
+        total = cross_entropy(logits, gold, weights, label_smoothing=options.smoothing, reduction="sum")
+        return total / (gold @ weights).sum()
 
-    def weight(self, golds: Sequence[int], weights: Tensor | None) -> float:
-        return len(golds) if weights is None else weights[list(golds)].sum().item()
+    def weight(self, golds: Sequence[int | Tensor], weights: Tensor | None) -> float:
+        if weights is None:
+            return len(golds)
+        table = _probabilities(self.tabulate(golds, len(weights)), len(weights))
+        return (table @ weights.to(table)).sum().item()
 
     def log_probs(self, logits: Logits) -> Logits:
         return scaled_log_softmax(logits, self.temperature)
@@ -117,3 +128,7 @@ class SoftmaxDecision(Decision):
         if self.calibration == Calibration():
             return {}
         return {"kind": self.kind, **self.calibration.to_json()}
+
+
+def _probabilities(table: Tensor, labels: int) -> Float[Tensor, "N Y"]:
+    return table if table.is_floating_point() else one_hot(table, labels).float()

@@ -65,6 +65,7 @@ class TrainOptions(TypedDict, total=False):
     resume: bool
     overwrite: bool
     skip_bad: bool
+    unlabelled: Any  # texts, or the path of a file of them
     multi: bool
     label_delimiter: str
     metric: str
@@ -117,6 +118,7 @@ class UserMethods(Generic[Row]):
                 ]
                 raise ConfigError(f"unknown option {name!r}; {cls.spec.title} has {', '.join(known)}")
             section, _, key = flag.key.rpartition(".")
+            value = InMemory.hold(value) if name == "unlabelled" else value
             (sections.setdefault(section, {}) if section else sections)[key] = value
         model = elman.train({"task": cls.spec.name, **sections}, out, choose_defaults=True, **run)
         assert isinstance(model, cls)

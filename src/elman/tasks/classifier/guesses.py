@@ -1,0 +1,53 @@
+"""A classifier's training data with texts that have no label: their labels are guessed first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from elman.ranges import PositiveInt
+from elman.tasks.encoder_pretraining import PretrainingConfig
+from elman.tasks.label_data import LabelDataset
+from elman.tasks.label_guesses import guess_labels
+from elman.tasks.ngram_fit import bag_texts
+from elman.tasks.results import GuessedData
+from elman.tasks.softmax_decision import SoftmaxDecision
+
+if TYPE_CHECKING:
+    from elman.tasks.classifier.task import Classifier
+
+
+@dataclass(frozen=True)
+class ClassifierPretrainingConfig(PretrainingConfig):
+    """What ``data.unlabelled`` gives: first weights, and examples whose labels are guessed."""
+
+    guess: bool = True  # train on guesses of its labels, too, where these are good
+    guess_texts: PositiveInt = 20_000  # texts whose labels are guessed, at most
+
+
+def add_guesses(
+    task: Classifier, dataset: LabelDataset, texts: Sequence[str], options: ClassifierPretrainingConfig
+) -> GuessedData:
+    """The dataset with texts whose labels are guessed, if texts without labels make guesses better.
+
+    Where a text may have several labels nothing is guessed.
+    """
+    known = {text for example in dataset.examples for text in example.texts}
+    new = [text for text in texts if text not in known]
+    if not (options.guess and new and isinstance(task.decision, SoftmaxDecision)):
+        return GuessedData(dataset)
+    order = torch.randperm(len(new), generator=torch.Generator().manual_seed(0))[: options.guess_texts]
+    some = [(new[i],) for i in order.sort().values]
+    rows, forms = task.encode_texts([*(e.texts for e in dataset.examples), *some])
+    bags, features = bag_texts([text for (text,) in rows], forms)
+    guesses = guess_labels(bags, features, torch.tensor(dataset.labels), len(task.labels.items))
+    if guesses is None:
+        return GuessedData(dataset)
+    facts = {"guessed": len(some) * guesses.help, "right": guesses.right, "right_without": guesses.plain}
+    if not guesses.help:
+        return GuessedData(dataset, facts)
+    labels = [*dataset.labels, *guesses.probabilities]
+    return GuessedData(LabelDataset(rows, forms, labels, max_tokens=dataset.max_tokens), facts)

@@ -1,0 +1,137 @@
+"""Unlabelled text: read first, resumable, the same bits each time, in the record, and worth it."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+import elman
+from elman import artifact
+from elman.errors import ConfigError, DataError
+from elman.pipeline import run_recipe
+from elman.pipeline.recipe import Recipe, build
+from elman.tasks.encoder_pretraining import EncoderPretraining
+from tests.tasks.test_label_guesses import write_topics
+from tests.tasks.topics import TINY, table
+
+
+def write_text(path: Path, count: int = 60) -> str:
+    """Lines of words, some of which the training data of `topics` does not have."""
+    path.write_text(
+        "".join(f"the river is in the town of ruritania {i % 3}\n" for i in range(count)) + "once\n"
+    )
+    return str(path)
+
+
+def recipe(folder: Path, **pretraining: object) -> Recipe:
+    files = {"train": table(folder / "a.tsv", 60), "valid": table(folder / "b.tsv", 10, 1)}
+    data = {**files, "unlabelled": write_text(folder / "u.txt"), "batch_tokens": 64}
+    training = {"updates": 8, "evaluate_every": 4, "lr": 0.02}
+    first = {"epochs": 2, "batch_tokens": 128} | pretraining
+    sections = {"data": data, "model": TINY, "training": training, "pretraining": first}
+    return build({"task": "classifier", **sections})
+
+
+def weights(folder: Path) -> bytes:
+    return (folder / "model.safetensors").read_bytes()
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, owner: type, chosen: Recipe, out: Path) -> None:
+    """Train, and be interrupted by Ctrl-C within the third update of a phase."""
+    honest, calls = owner.loss, []
+
+    def loss(self, batch, progress):
+        calls.append(batch)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return honest(self, batch, progress)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, "loss", loss)
+        assert run_recipe(chosen, out) is None
+
+
+def test_the_same_text_gives_the_same_bits_and_none_gives_others(tmp_path):
+    chosen = recipe(tmp_path)
+    for name in ("one", "two"):
+        run_recipe(chosen, tmp_path / name)
+    assert weights(tmp_path / "one") == weights(tmp_path / "two")
+    run_recipe(recipe(tmp_path, lr=0.5), tmp_path / "three")
+    assert weights(tmp_path / "one") != weights(tmp_path / "three")
+
+
+@pytest.mark.parametrize("owner", [EncoderPretraining, elman.Classifier])
+def test_a_run_that_is_cut_in_either_phase_ends_with_the_same_bits(tmp_path, monkeypatch, owner):
+    chosen = recipe(tmp_path)
+    run_recipe(chosen, tmp_path / "whole")
+    interrupt(monkeypatch, owner, chosen, tmp_path / "cut")
+    first = json.loads((tmp_path / "cut" / "run.json").read_text()).get("pretraining")
+    assert (first is None) is (owner is EncoderPretraining)
+    assert run_recipe(chosen, tmp_path / "cut", resume=True) is not None
+    assert weights(tmp_path / "cut") == weights(tmp_path / "whole")
+    sessions = json.loads((tmp_path / "cut" / "run.json").read_text())["sessions"]
+    assert [session["finished"] for session in sessions] == [False, True]
+
+
+def test_words_of_the_text_get_rows_but_not_those_that_occur_once(tmp_path):
+    run_recipe(recipe(tmp_path), tmp_path / "model")
+    known = artifact.load(tmp_path / "model").featurizer.tokenizer.items
+    assert "ruritania" in known
+    assert "once" not in known
+
+
+def test_the_folder_says_what_was_read(tmp_path, capsys):
+    run_recipe(recipe(tmp_path), tmp_path / "model")
+    run = json.loads((tmp_path / "model" / "run.json").read_text())
+    assert run["data"]["unlabelled"][0]["file"].endswith("u.txt")
+    assert run["pretraining"]["perplexity"] > 1
+    assert run["pretraining"]["tokens"] > 200
+    assert "unlabelled text: " in (tmp_path / "model" / "README.md").read_text()
+    assert "as a language model" in capsys.readouterr().err
+
+
+def test_texts_without_labels_make_a_better_model():
+    rows, test = write_topics(80), write_topics(300, 2)
+    texts = [e.text for e in write_topics(800, 1)]
+    given = {"model": TINY, "training": {"lr": 0.01, "epochs": 8}, "pretraining": {"epochs": 2}}
+    with_text = elman.Classifier.train([e[:2] for e in rows], recipe=given, unlabelled=texts, device="cpu")
+    del given["pretraining"]
+    without = elman.Classifier.train([e[:2] for e in rows], recipe=given, device="cpu")
+    scores = [m.evaluate_dataset(m.encode(test))["accuracy"] for m in (with_text, without)]
+    assert scores[0] > 90 > scores[1]
+
+
+def test_a_tagger_reads_the_text_too(tmp_path):
+    rows = [(["the", "dog", "barks"], ["D", "N", "V"]), (["a", "cat", "sleeps"], ["D", "N", "V"])] * 10
+    texts = ["the horse sleeps", "a horse barks"] * 20
+    tiny = {**TINY, "characters": "", "affixes": 0}
+    given = {"model": tiny, "training": {"updates": 3}, "pretraining": {"epochs": 1}}
+    model = elman.Tagger.train(rows, valid=rows, recipe=given, unlabelled=texts, device="cpu")
+    assert "horse" in model.featurizer.tokenizer.items
+    assert model.record.run["pretraining"]["texts"] == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "said"),
+    [
+        ({"data": {"unlabelled": "missing.txt"}}, DataError, "missing.txt"),
+        ({"pretraining": {"epochs": 3}}, ConfigError, "data.unlabelled"),
+        ({"init": "model", "data": {"unlabelled": "u.txt"}}, ConfigError, "give one of them"),
+    ],
+)
+def test_what_does_not_go_together_is_said(tmp_path, monkeypatch, change, error, said):
+    monkeypatch.chdir(tmp_path)
+    write_text(tmp_path / "u.txt")
+    train = {"train": table(tmp_path / "a.tsv", 20)}
+    init = change.get("init")
+    with pytest.raises(error, match=said):
+        elman.train(
+            {
+                "task": "classifier",
+                "pretraining": change.get("pretraining", {}),
+                "data": train | change.get("data", {}),
+            },
+            init=init,
+            device="cpu",
+        )
