@@ -64,7 +64,8 @@ def test_rare_ngrams_of_large_texts_are_left_out_and_those_of_huge_ones_are_not_
 
 @pytest.mark.parametrize("facts", [{"trained": True}, {"objective": "risk"}, {"kind": "chars"}])
 def test_models_that_are_trained_on_other_objectives_and_characters_have_no_ngrams_by_rule(facts):
-    assert "model.ngrams" not in choose(**facts).settings
+    recipe = {"objective": {"kind": facts["objective"]}} if "objective" in facts else {}
+    assert "model.ngrams" not in choose(recipe=recipe, **facts).settings
 
 
 def test_what_does_not_go_with_an_option_is_left_out():
