@@ -12,21 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from elman.cli import app
 from tests.cli.lm_folder import call, store
 from tests.tasks.topics import table
 
-TUNE = [
-    "tune",
-    "classifier",
-    "--train",
-    "a.tsv",
-    "--minutes",
-    "9",
-    "--set",
-    "training.minutes=0.05",
-    "--hidden",
-]
-TUNE += ["4", "--epochs", "2", "--device", "cpu", "--out", "tuned"]
+TUNE = ["tune", "classifier", "--train", "a.tsv", "--minutes", "90", "--out", "tuned", "--device", "cpu"]
+TUNE += ["--hidden", "4", "--epochs", "2", "--set", "training.minutes=0.49"]  # so short that there is one rung
 
 
 @pytest.fixture
@@ -39,6 +30,41 @@ def elman(monkeypatch, capsys, tmp_path):
     return lambda *arguments: call(monkeypatch, capsys, *arguments)
 
 
+class ForkedTraining(subprocess.Popen):
+    """A training in a copy of this process, which has imported everything already."""
+
+    def __init__(self, words: list[str], log: Path) -> None:
+        self.returncode: int | None = None
+        self.number = os.fork()
+        if self.number:
+            return
+        with open(log, "ab") as output:
+            for stream in (1, 2):
+                os.dup2(output.fileno(), stream)
+        sys.stdout, sys.stderr = (os.fdopen(stream, "w") for stream in (1, 2))
+        sys.argv = ["elman", *words[words.index("train") :]]
+        code = 1
+        try:
+            code = app.call()
+            sys.stdout.flush()
+        finally:
+            os._exit(code)
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            ended, status = os.waitpid(self.number, os.WNOHANG)
+            self.returncode = os.waitstatus_to_exitcode(status) if ended else None
+        return self.returncode
+
+
+@pytest.fixture
+def forked(monkeypatch):
+    """Trainings begin at once; that they are processes of their own is tested by those that are killed."""
+    monkeypatch.setattr("elman.pipeline.trial_run.start_process", ForkedTraining)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="cannot fork")
+@pytest.mark.usefixtures("forked")
 def test_a_search_leaves_a_recipe_a_model_a_table_and_a_picture(elman, tmp_path):
     done = elman(*TUNE, "--jobs", "2", "--trials", "2", "--test", "b.tsv")
     assert done.code == 0, done.err
@@ -116,6 +142,8 @@ def slowness() -> float:
     return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="cannot fork")
+@pytest.mark.usefixtures("forked")
 def test_with_folds_a_trial_is_judged_by_their_mean_and_the_best_trained_on_all_data(elman, tmp_path):
     done = elman(*TUNE, "--jobs", "1", "--trials", "1", "--folds", "2")
     assert done.code == 0, done.err
@@ -154,5 +182,5 @@ def test_files_of_others_and_other_searches_are_refused(elman, tmp_path):
     assert (tmp_path / "tuned" / "recipe.toml").read_text() == "mine"
     (tmp_path / "tuned" / "search.json").write_text("{}")
     assert "tuned holds a search: go on with it by --resume, or replace it by" in elman(*TUNE).err
-    wrong = elman(*TUNE[:-1], "other", "--resume")
+    wrong = elman(*TUNE, "--out", "other", "--resume")
     assert wrong.err == "elman: other holds no search to resume: leave out --resume, or give its folder\n"

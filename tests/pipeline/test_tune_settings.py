@@ -15,7 +15,7 @@ from elman.pipeline.recipe import build
 from elman.pipeline.setting_importance import measure_importance
 from elman.pipeline.trial_run import Launcher, TrialRun
 from elman.pipeline.tune_settings import RunEnd, Search, search_settings
-from elman.pipeline.tuning_plan import SearchRequest, make_plan, plan_rungs, read_plan
+from elman.pipeline.tuning_plan import SearchRequest, choose_longest, make_plan, plan_rungs, read_plan
 from elman.pipeline.tuning_result import gather_result, write_table
 from elman.pipeline.tuning_study import TuningStudy
 from tests.tasks.topics import table
@@ -214,6 +214,15 @@ def test_what_mattered_is_what_the_score_depends_on(begin):
     assert next(iter(importance)) == "training.lr"
     assert sum(importance.values()) == pytest.approx(1)
     assert measure_importance(search.study.results[:5], search.study) == {}
+
+
+@pytest.mark.parametrize(
+    ("minutes", "jobs", "folds", "longest"), [(30, 2, 0, 4), (30, 2, 4, 1), (3, 1, 0, 0.5), (1, 1, 0, 0.2)]
+)
+def test_the_longest_training_is_a_fifteenth_of_a_long_search_and_more_of_a_short_one(
+    minutes, jobs, folds, longest
+):
+    assert choose_longest(SearchRequest({}, float(minutes), jobs, folds)) == longest
 
 
 def test_short_searches_have_fewer_rungs():

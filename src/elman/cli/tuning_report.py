@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import time
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import click
 from elman.cli.terminal import print_table, say
 from elman.errors import DataError, ModelError
 from elman.folders.search_folder import MODEL, PICTURE, TABLE
-from elman.number_format import format_duration, format_number, format_scores
+from elman.number_format import format_duration, format_number, format_score, format_scores
 from elman.tasks.registry import TASKS
 
 if TYPE_CHECKING:
@@ -57,8 +57,6 @@ def _describe_end(search: Search, event: RunEnd) -> str:
     name = f"trial {trial.number}{' (the plain settings)' * (not trial.number)}"
     if trial.failure:
         return f"{name} failed: {trial.failure}"
-    from elman.number_format import format_score
-
     metric, best = search.scores.metric, search.study.best
     score = format_score(metric, search.scores.sign * trial.scores[trial.reached])
     minutes = search.plan.rungs[trial.reached]
@@ -94,15 +92,19 @@ def report_search(search: Search) -> None:
 def _train_best(search: Search, recipe: Path) -> Any:
     """The best settings trained on all data: each fold left out a part of it."""
     from elman.model_files import METRICS
+    from elman.pipeline.trial_run import stop_runs
+    from elman.pipeline.tune_settings import TICK
     from elman.text.json_io import read_json
 
     say("training the best settings on all data")
-    words = ["train", str(recipe), "--out", str(search.out / MODEL), "--overwrite"]
-    words += ["--threads", "1", "--device", search.launcher.device]
-    with subprocess.Popen([*search.launcher.command, *words], stdin=subprocess.PIPE, stdout=2) as process:
-        process.wait()
-    if process.returncode:
-        raise ModelError("the training of the best settings failed; recipe.toml has them")
+    run = search.launcher.train_best(recipe, search.out / MODEL)
+    try:
+        while not run.ended:
+            time.sleep(TICK)
+    finally:
+        stop_runs([run])
+    if run.failure:
+        raise ModelError(f"the training of the best settings failed: {run.failure} ({run.log})")
     return read_json(search.out / MODEL / METRICS)
 
 

@@ -17,10 +17,10 @@ SEARCH = "search.json"  # what was asked for, and how long it took so far
 JOURNAL = "study.jsonl"  # all trials, as Optuna keeps them
 TRIALS = "trials"  # a folder for each
 TABLE, PICTURE = "trials.csv", "tune.png"
-RECIPE, MODEL = "recipe.toml", "model"  # of the best
+RECIPE, MODEL, MODEL_LOG = "recipe.toml", "model", "model.log"  # of the best
 
 _BEGUN = (SEARCH, JOURNAL, f"{JOURNAL}.lock", TRIALS)
-SEARCH_FILES = (*_BEGUN, TABLE, PICTURE, RECIPE, MODEL)
+SEARCH_FILES = (*_BEGUN, TABLE, PICTURE, RECIPE, MODEL, MODEL_LOG)
 
 
 def has_search(folder: Path) -> bool:
@@ -39,7 +39,7 @@ def claim_for_search(folder: Path, *, resume: bool, overwrite: bool) -> Iterator
             raise ConfigError(f"{folder} holds no search to resume: leave out --resume, or give its folder")
         if not resume:
             _check_may_search(folder, overwrite=overwrite)
-            for name in (*_BEGUN, TABLE, PICTURE):
+            for name in (*_BEGUN, TABLE, PICTURE, MODEL_LOG):
                 remove_path(folder / name)
         (folder / f"{JOURNAL}.lock").unlink(missing_ok=True)  # of a killed process; ours is the folder's lock
         yield folder

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from elman.atomic_files import write_atomically
 from elman.folders.folder_contents import find_run, has_model
+from elman.folders.run_folder import give_up_run
 from elman.folders.search_folder import TRIALS
 from elman.model_files import CHECKPOINT, FOLDS, WEIGHTS
 from elman.pipeline.fold_summary import fold_folder
@@ -74,8 +75,25 @@ class Launcher:
         if not self._has_ended(folder):
             write_atomically(file, format_recipe(recipe).encode())
             words = ["train", str(file), "--out", str(folder), "--threads", "1", "--device", self.device]
-            process = _start([*self.command, *words, *self._further(folder)], log)
+            process = start_process([*self.command, *words, *self._further(folder)], log)
         return TrialRun(trial, rung, folder, log, process, time.monotonic())
+
+    def train_best(self, recipe: Path, out: Path) -> TrialRun:
+        """Begin the training of a recipe on all data; what an interrupted one left is given up."""
+        give_up_run(out)
+        words = [
+            "train",
+            str(recipe),
+            "--out",
+            str(out),
+            "--overwrite",
+            "--threads",
+            "1",
+            "--device",
+            self.device,
+        ]
+        log = out.with_name(f"{out.name}.log")
+        return TrialRun(0, 0, out, log, start_process([*self.command, *words], log), time.monotonic())
 
     def _further(self, folder: Path) -> list[str]:
         begun = find_run(folder / fold_folder(1)) if self.folds else find_run(folder)
@@ -88,7 +106,8 @@ class Launcher:
         return (folder / FOLDS).exists() and has_model(folder / fold_folder(self.folds))
 
 
-def _start(words: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
+def start_process(words: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
+    """A process with one thread that ends with this one; what it says is added to a log."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NO_COLOR": "1"}
     with open(log, "ab") as output:
         return subprocess.Popen(

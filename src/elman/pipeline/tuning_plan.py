@@ -29,7 +29,8 @@ from elman.pipeline.training_data import read_data
 from elman.text.byte_source import display_name, is_pipe
 from elman.text.json_io import read_json
 
-SHARE = 15  # of the search, the longest training has one in so many parts
+SHARE = 15  # of the search, the longest training has one in so many parts,
+SHORT, FEWEST = 0.5, 5  # but so many minutes, if so many of them find room
 REDUCTION = 3  # of so many trials one goes on, with so many times the minutes
 SHORTEST = 10.0  # seconds that a training needs at least to tell anything
 
@@ -93,8 +94,7 @@ def read_plan(folder: Path, request: SearchRequest) -> TuningPlan:
 
 def make_plan(request: SearchRequest) -> TuningPlan:
     """Read the data and choose what the plain command would choose for a training as long as the longest."""
-    longest = request.minutes * request.jobs / SHARE / max(1, request.folds)
-    data = _request_data(request, longest)
+    data = _request_data(request, choose_longest(request))
     recipe, given = build(data), frozenset(list_keys(data))
     if not recipe.data.train:
         raise ConfigError("data.train is missing: which file holds the training examples?")
@@ -119,6 +119,12 @@ def make_plan(request: SearchRequest) -> TuningPlan:
         plain=plain,
         reading=time.monotonic() - begun,
     )
+
+
+def choose_longest(request: SearchRequest) -> float:
+    """The minutes of the longest trainings."""
+    total = request.minutes * request.jobs / max(1, request.folds)
+    return max(total / SHARE, min(SHORT, total / FEWEST))
 
 
 def plan_rungs(longest: float) -> tuple[float, ...]:
