@@ -45,10 +45,10 @@ def fit_ngram_model(rows: Sequence[WordRow], forms: WordForms, labels: int, loss
     return model
 
 
-def bag_texts(rows: Sequence[WordRow], forms: WordForms) -> tuple[Bags, int]:
-    """The words and pairs of words of texts, tf-idf of all of them, and how many different ones there are."""
-    model = _count_ngrams(rows, forms, 1, Kind(pairs=True), fewest=2)
-    return _bags(model, rows, forms), len(model.keys)
+def bag_texts(rows: Sequence[WordRow], forms: WordForms, labels: int) -> tuple[NGramModel, Bags]:
+    """A model of the words and pairs of words that two texts or more have, not fitted yet, and these texts."""
+    model = _count_ngrams(rows, forms, labels, Kind(pairs=True), fewest=2)
+    return model, _bags(model, rows, forms)
 
 
 def _choose(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss) -> tuple[Kind, float]:

@@ -33,6 +33,7 @@ def add_guesses(
 ) -> GuessedData:
     """The dataset with texts whose labels are guessed, if texts without labels make guesses better.
 
+    What guesses is then the model of n-grams beside the network, where there is to be one.
     Where a text may have several labels nothing is guessed.
     """
     known = {text for example in dataset.examples for text in example.texts}
@@ -42,12 +43,14 @@ def add_guesses(
     order = torch.randperm(len(new), generator=torch.Generator().manual_seed(0))[: options.guess_texts]
     some = [(new[i],) for i in order.sort().values]
     rows, forms = task.encode_texts([*(e.texts for e in dataset.examples), *some])
-    bags, features = bag_texts([text for (text,) in rows], forms)
-    guesses = guess_labels(bags, features, torch.tensor(dataset.labels), len(task.labels.items))
+    ngrams, bags = bag_texts([text for (text,) in rows], forms, len(task.labels.items))
+    guesses = guess_labels(ngrams, bags, torch.tensor(dataset.labels))
     if guesses is None:
         return GuessedData(dataset)
     facts = {"guessed": len(some) * guesses.help, "right": guesses.right, "right_without": guesses.plain}
     if not guesses.help:
         return GuessedData(dataset, facts)
+    if task.net.ngrams is not None:
+        task.net.ngrams = ngrams.to(task.device)
     labels = [*dataset.labels, *guesses.probabilities]
     return GuessedData(LabelDataset(rows, forms, labels, max_tokens=dataset.max_tokens), facts)

@@ -90,7 +90,7 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         return model
 
     def fit_statistics(self, examples: LabelDataset) -> None:
-        """Fit the model of n-grams, too, if there is to be one; a model that is trained on has it already."""
+        """Fit the model of n-grams, too, if there is to be one; where it is fitted already, it stays."""
         super().fit_statistics(examples)
         if self.net.ngrams is not None and not len(self.net.ngrams.keys):
             golds = self.decision.tabulate(examples.labels, len(self.labels.items))
