@@ -46,6 +46,7 @@ course: $(STAMP)
 
 # The site in site/: the pages of docs/ and an API reference. Every link and anchor is checked.
 docs: $(STAMP)
+	$(BIN)/python docs/default_table.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 format: $(STAMP)

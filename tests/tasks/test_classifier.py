@@ -319,7 +319,8 @@ def test_adversarial_training_is_the_mean_with_the_loss_after_a_step_along_the_g
     gold = torch.tensor(batch.labels)
     plain = cross_entropy(made.net.logits(xs, words.mask), gold)
     (g,) = torch.autograd.grad(plain, xs)
-    step = torch.stack([0.5 * row / row.norm() for row in g])
+    known = (xs * words.mask[..., None]).detach()
+    step = torch.stack([0.5 * x.norm() * row / row.norm() for x, row in zip(known, g, strict=True)])
     worst = cross_entropy(made.net.logits(xs + step, words.mask), gold)
     assert worst > plain
     made.net.train()

@@ -104,3 +104,25 @@ def test_several_labels_a_text_have_n_grams_too():
 def test_n_grams_stand_beside_every_network(options):
     data = (model := use_ngrams_alone(fitted(**options))).encode(examples(60))
     assert model.evaluate_dataset(data)["accuracy"] == 100
+
+
+def test_n_grams_learn_from_the_held_out_examples_when_the_model_is_validated():
+    training, held = examples(60), [ClassifierExample("a river of the year", "time")] * 9
+    model, text = use_ngrams_alone(fitted()), ["a river of the year"]
+    before = model.classify(text)[0].probabilities["time"]
+    weights = [p.clone() for p in model.net.parameters()]
+    model.learn_held_out(training, [])
+    assert model.classify(text)[0].probabilities["time"] == before
+    model.learn_held_out(training, held)
+    assert model.classify(text)[0].probabilities["time"] > before
+    assert all(torch.equal(old, new) for old, new in zip(weights, model.net.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("valid", [True, False])
+def test_only_examples_of_the_training_file_are_learnt_when_they_were_held_out(tmp_path, monkeypatch, valid):
+    learnt = []
+    monkeypatch.setattr(Classifier, "learn_held_out", lambda self, training, held: learnt.append(len(held)))
+    rows = [(e.text, e.label) for e in examples(40)]
+    given = {"valid": [(e.text, e.label) for e in examples(6, seed=1)]} if valid else {}
+    Classifier.train(rows, **given, epochs=1, recipe={"model": {**TINY, "ngrams": True}})
+    assert learnt == ([] if valid else [4])

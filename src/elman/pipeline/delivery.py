@@ -11,6 +11,7 @@ from elman.folders.folder_contents import has_model
 from elman.folders.run_folder import RunFolder
 from elman.interruption import unhurried
 from elman.number_format import format_scores
+from elman.pipeline.baseline_report import JudgedBaseline, judge_baseline, say_baseline
 from elman.pipeline.model_card import write_model_card
 from elman.pipeline.recipe import Recipe
 from elman.pipeline.run_record import RunRecord
@@ -27,6 +28,7 @@ class Delivery(NamedTuple):
     recipe: Recipe
     model: Task
     data: TrainingData
+    dataset: Any  # what it was trained on, encoded
     stats: dict[str, Any]
     end: TrainingEnd
     record: RunRecord
@@ -44,13 +46,20 @@ def deliver(run: Delivery, valid: Any, folder: RunFolder) -> dict[str, Any]:
     metrics: dict[str, Any] = {"valid": end.scores | chosen, "updates": end.number, "stopped": end.reason}
     metrics["trained_on"] = run.stats
     failure: BaseException | None = None
+    baseline: JudgedBaseline | None = None
     try:
+        if is_main_process() and not end.failure:
+            baseline = _judge_baseline(run, valid, metrics)
+        if not run.recipe.data.valid:
+            run.model.learn_held_out(run.data.training, run.data.held)
         if run.data.test is not None:
             metrics["test"] = run.model.evaluate_dataset(run.model.encode(run.data.test))
     except BaseException as error:  # a signal, too
         failure = error
     if is_main_process():
-        _save(run, metrics, folder)
+        _save(run, metrics, baseline, folder)
+    if baseline is not None:
+        say_baseline(baseline, run.recipe)
     if failure is not None:
         raise failure
     if end.failure:
@@ -59,11 +68,20 @@ def deliver(run: Delivery, valid: Any, folder: RunFolder) -> dict[str, Any]:
     return metrics
 
 
-def _save(run: Delivery, metrics: dict[str, Any], folder: RunFolder) -> None:
+def _judge_baseline(run: Delivery, valid: Any, metrics: dict[str, Any]) -> JudgedBaseline | None:
+    data, scores = (run.dataset, valid), metrics["valid"]
+    judged = judge_baseline(run.recipe, run.model, *data, scores, run.record.elapsed)
+    if judged is not None:
+        metrics["baseline"] = dict(judged.scores)
+        run.record.add_baseline(judged.name, judged.seconds)
+    return judged
+
+
+def _save(run: Delivery, metrics: dict[str, Any], baseline: JudgedBaseline | None, folder: RunFolder) -> None:
     try:
         with unhurried(), folder.stage_model() as staging:
             about = run.record.finish(run.end.number)
-            card = write_model_card(run.recipe, run.model, metrics, run.stats, about)
+            card = write_model_card(run.recipe, run.model, metrics, run.stats, about, baseline)
             config, reports = to_plain(run.recipe), tuple(run.data.reports)
             run.model.record = ModelRecord(run.recipe.data, config, metrics, card, reports, about)
             artifact.write_model(run.model, run.model.record, staging)

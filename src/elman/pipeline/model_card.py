@@ -7,6 +7,7 @@ from typing import Any
 
 from elman.cells import count_parameters
 from elman.number_format import format_scores
+from elman.pipeline.baseline_report import JudgedBaseline
 from elman.pipeline.recipe import Recipe
 from elman.pipeline.run_record import PHASE, PYTHON, summarize_run
 from elman.tasks.base import Task
@@ -14,12 +15,18 @@ from elman.text.byte_source import display_name
 
 
 def write_model_card(
-    recipe: Recipe, model: Task, metrics: Mapping[str, Any], stats: Mapping[str, int], run: Mapping[str, Any]
+    recipe: Recipe,
+    model: Task,
+    metrics: Mapping[str, Any],
+    stats: Mapping[str, int],
+    run: Mapping[str, Any],
+    baseline: JudgedBaseline | None = None,
 ) -> str:
     """What the model is, what it was trained on, what it scored and how to use it."""
     title, use, about = model.card_info()
     train = (recipe.data.train,) if isinstance(recipe.data.train, str) else recipe.data.train
     results = [f"- {part}: {format_scores(metrics[part])}" for part in ("valid", "test") if metrics.get(part)]
+    results += [f"- {baseline.describe()}"] if baseline else []
     counts = ", ".join(f"{count:,} {name}" for name, count in stats.items())
     command = run["sessions"][0]["command"]
     made = "Made in Python" if command == PYTHON else f"Made by `{command}`"

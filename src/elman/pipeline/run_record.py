@@ -54,6 +54,16 @@ class RunRecord:
         self.content[PHASE] = phase
         artifact.write_run(self.folder, self.content)
 
+    @property
+    def elapsed(self) -> float:
+        """Seconds that the run took so far, earlier sessions included."""
+        earlier = (session.get("seconds", 0.0) for session in self.content.get("sessions", ()))
+        return sum(earlier, time.monotonic() - self.clock)
+
+    def add_baseline(self, name: str, seconds: float) -> None:
+        """Note which simple model was judged beside the network, and how long it took."""
+        self.content["baseline"] = {"name": name, "seconds": seconds}
+
     def read_chosen(self) -> Mapping[str, Any]:
         """What was chosen when the run began, in an earlier session."""
         return dict(_read_earlier(self.folder / RUN).get("chosen", {}))

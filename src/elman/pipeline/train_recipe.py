@@ -186,7 +186,7 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
     if end is None:
         record.finish()
         return None
-    return Outcome(model, deliver(Delivery(recipe, model, data, stats, end, record), valid, folder))
+    return Outcome(model, deliver(Delivery(recipe, model, data, dataset, stats, end, record), valid, folder))
 
 
 def _validation(model: Task, valid: Any, target: TrainTarget) -> Validation:
@@ -201,6 +201,6 @@ def _own_cell(recipe: Recipe) -> dict[str, str]:
 
 def _fingerprint(config: Mapping[str, Any]) -> dict[str, Any]:
     """What a resumed run must have in common: all but how long to run and what to show."""
-    free = ("minutes", "checkpoint_minutes")
+    free = ("minutes", "checkpoint_minutes", "baseline")
     training = {k: v for k, v in config["training"].items() if k not in free}
     return {**config, "training": training, **dict.fromkeys(TRACKERS)}

@@ -43,7 +43,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         if options.pop("verbose"):
             return kind.train(rows, **options)
         with _without_progress():
-            return kind.train(rows, **options)
+            return kind.train(rows, **options | {"recipe": _without_baseline(options.get("recipe"))})
 
     def __getstate__(self) -> dict[str, Any]:
         """The model as the files of its folder, so that no weights or code are pickled."""
@@ -58,6 +58,14 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             kind, files = state["model_"]
             state["model_"] = model_from_files(files, kind)
         super().__setstate__(state)
+
+
+def _without_baseline(recipe: Any) -> Any:
+    """The sections of a recipe, in which no baseline is asked for: nobody would see it."""
+    sections = {} if recipe is None else recipe
+    if not isinstance(sections, Mapping) or not isinstance(sections.get("training", {}), Mapping):
+        return recipe  # what is wrong with it is for training to say
+    return {**sections, "training": {"baseline": False, **sections.get("training", {})}}
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import torch
 
 from elman.errors import ConfigError, ModelError
 from elman.shapes import Tensor
+from elman.tasks.baseline_result import BaselineResult
 from elman.tasks.data_facts import DataFacts, count_classes, measure_texts
 from elman.tasks.folds import take_fold
 from elman.tasks.growth import Growth
@@ -241,6 +242,16 @@ class Task(UserMethods[Row], ABC):
     def calibrate(self, dataset: Any) -> dict[str, float]:
         """Choose on validation data how sure answers are; the scores that are other ones then."""
         return {}
+
+    def learn_held_out(self, training: Any, held: Any) -> None:
+        """Learn from held-out examples, too, what needs no updates; the model is validated by now."""
+
+    def baseline(self, training: Any, valid: Any, seconds: float) -> BaselineResult:
+        """What the better of the obvious simple models scores on ``valid``, made of ``training``.
+
+        Where that would take much longer than so many seconds, a part of the examples has to do.
+        """
+        raise ConfigError(f"no simple model is known for {self.spec.title}")
 
     def average_decision(self, others: Sequence[Any]) -> None:
         """Take the mean of what ``calibrate`` chose for this model and for others like it."""

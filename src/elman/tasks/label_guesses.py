@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 import torch
-from torch.nn.functional import cross_entropy, log_softmax
+from torch.nn.functional import cross_entropy, log_softmax, pad
 
 from elman.layers.ngrams import Bags, NGramModel
 from elman.shapes import Bool, Float, Int, Tensor
@@ -40,18 +40,18 @@ class Guesses:
         return self.right > self.plain
 
 
-def guess_labels(model: NGramModel, bags: Bags, gold: Int[Tensor, " N"]) -> Guesses | None:
+def guess_labels(model: NGramModel, bags: Bags, gold: Int[Tensor, " N"], words: float) -> Guesses | None:
     """Fit a model of n-grams to texts, of which only the first have ``gold`` labels, and guess the others.
 
     Naive Bayes by expectation maximisation and logistic regression on latent semantics are mixed so that they
     do best in cross-validation, and so is logistic regression on n-grams, which reads labelled texts only. All
-    are linear, and so is what they say together. None: there are too few labels to learn from.
+    are linear, and so is what they say together. A text has so many ``words``. None: there are too few labels.
     """
     if len(gold) < FEWEST or bags.texts <= len(gold):
         return None
     one_hot = torch.zeros(bags.texts, len(model.b))
     one_hot[torch.arange(len(gold)), gold] = 1
-    teachers = _build_teachers(model, bags, one_hot)
+    teachers = _build_teachers(model, bags, one_hot, words)
     known = torch.arange(bags.texts) < len(gold)
     fold = torch.randperm(len(gold), generator=torch.Generator().manual_seed(0)) % _FOLDS
     judged = torch.zeros(len(teachers), len(gold), len(model.b))
@@ -63,25 +63,27 @@ def guess_labels(model: NGramModel, bags: Bags, gold: Int[Tensor, " N"]) -> Gues
             said[away] = log_softmax(bags.multiply(W) + b, -1)[away]
     w = fit_mixture([*judged], lambda z: cross_entropy(z, gold))
     parts = [[share * weight for weight in teacher(known)] for share, teacher in zip(w, teachers, strict=True)]
-    model.W, model.b = (sum(part, torch.zeros(())) for part in zip(*parts, strict=True))
+    model.W, model.b = (torch.stack(part).sum(0) for part in zip(*parts, strict=True))
     found = (bags.multiply(model.W) + model.b)[len(gold) :].softmax(-1)
     right, plain = (_accuracy(z, gold) for z in (torch.tensordot(w, judged, 1), judged[-1]))
     return Guesses(found, right, plain)
 
 
-def _build_teachers(model: NGramModel, bags: Bags, labels: Float[Tensor, "N Y"]) -> list[Teacher]:
-    """The models; the last one learns from texts with labels only."""
-    texts_of = bags.transpose(len(model.keys))
-    topics = find_topics(bags, texts_of, _TOPICS)
-    length = sqrt(len(bags.rows) / bags.texts / 2)  # about √words: as many pairs are in a bag
+def _build_teachers(model: NGramModel, bags: Bags, labels: Float[Tensor, "N Y"], words: float) -> list[Teacher]:
+    """The models; the last one learns from texts with labels only, and from pieces of words, too."""
+    pieces = int((model.keys < 0).sum())  # they come first
+    whole = bags.drop_first(pieces)
+    texts_of = whole.transpose(len(model.keys) - pieces)
+    topics = find_topics(whole, texts_of, _TOPICS)
 
     def count(known: Bool[Tensor, " N"]) -> Weights:
-        return fit_naive_bayes(bags, texts_of, labels, known, length)
+        W, b = fit_naive_bayes(whole, texts_of, labels, known, sqrt(words))
+        return pad(W, (0, 0, pieces, 0)), b
 
     def regress(C: float) -> Teacher:
         def fit(known: Bool[Tensor, " N"]) -> Weights:
             W, b = fit_dense(topics.vectors[known], labels[known], C)
-            return texts_of.multiply(topics.sources @ W), b
+            return pad(texts_of.multiply(topics.sources @ W), (0, 0, pieces, 0)), b
 
         return fit
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from torch import nn
 
 from elman.layers.word_layer import WordBatch, WordLayer
-from elman.ranges import OptionalSize, Range, Rate
+from elman.ranges import OptionalSize, Rate
 from elman.shapes import Bool, Float, Tensor
 from elman.tasks.word_batch import WordFeaturesConfig
 
@@ -24,7 +24,7 @@ class LabelConfig(WordFeaturesConfig):
     mlp: OptionalSize = 0  # units of a layer before the decision; 0: none
     label_smoothing: Rate = 0.0  # share of the probability that is spread over all labels
     class_weights: bool = False  # rare labels count as much as frequent ones
-    adversarial: Annotated[float, Range(0, 1000)] = 0.0  # the step to the worst words, trained on, too
+    adversarial: Rate = 0.0  # words moved for the worst by this share of their length are trained on, too
     metric: Metric = "auto"  # chooses the best weights; auto: accuracy, of several labels a text micro_f1
     calibrate: bool = True  # choose temperature and thresholds on the validation data
 

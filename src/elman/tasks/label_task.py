@@ -13,17 +13,20 @@ import torch
 from elman.building_limit import limit_to_memory
 from elman.errors import ConfigError, ModelError, check_option
 from elman.free_memory import check_memory
+from elman.layers.ngrams import NGramModel
 from elman.layers.weight_transfer import copy_weights
 from elman.layers.word_layer import WordBatch
 from elman.number_format import format_probability
 from elman.shapes import Tensor
 from elman.state import eval_mode
 from elman.tasks.base import PredictOptions, Progress, Task
+from elman.tasks.baseline_result import BaselineResult
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.encoder_pretraining import EncoderPretraining
 from elman.tasks.growth import Growth, count_idle
 from elman.tasks.judged_labels import judge_labels
 from elman.tasks.judgement import Judgement
+from elman.tasks.label_baseline import judge_label_baselines
 from elman.tasks.label_data import LabelDataset, LabeledExample, build_labels, label_counts, labels_of
 from elman.tasks.label_decision import Decision, LabelAnswers, LossOptions, Prediction
 from elman.tasks.label_network import LabelConfig, LabelNetwork
@@ -53,6 +56,7 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
 
     predict_options = Task.predict_options | {"threshold"}
     network: ClassVar[Callable[..., Any]]  # of a configuration, the words, and so many labels
+    ngram_seconds = 0.0  # that its own model of n-grams took
 
     config: C
     net: N
@@ -150,8 +154,8 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
     def loss(self, batch: LabelDataset, progress: float) -> Tensor:
         """Mean of -log p of the labels; ``class_weights`` weighs each label by how rare it is.
 
-        With ``adversarial`` ε, the mean of that and of the same at x + ε g / |g|, where g is the gradient with
-        respect to the words x of a text (Miyato et al. 2017).
+        With ``adversarial`` ε, the mean of that and of the same at x + ε |x| g / |g|, where g is the gradient
+        with respect to the words x of a text (Miyato et al. 2017).
         """
         words = self.collate(batch.rows, batch.forms)
         xs = self.net.words(words)
@@ -159,8 +163,8 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
         if not self.config.adversarial or not self.net.training:
             return loss
         (g,) = torch.autograd.grad(loss, xs, retain_graph=True)
-        norm = g.flatten(1).norm(dim=1).clamp(min=1e-12)[:, None, None]
-        worst = xs + self.config.adversarial * g / norm
+        norms = [(v.detach() * words.mask[..., None]).flatten(1).norm(dim=1)[:, None, None] for v in (xs, g)]
+        worst = xs + self.config.adversarial * norms[0] * g / norms[1].clamp(min=1e-12)
         return (loss + self._label_loss(self.net.logits(worst, words.mask), batch.labels)) / 2
 
     def _label_loss(self, logits: Tensor, labels: Sequence[Any]) -> Tensor:
@@ -234,6 +238,14 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
         if self.config.calibrate:
             self.decision = self.decision.calibrate(answers)
         return dict(self.judge_answers(answers).scores)
+
+    @property
+    def own_ngrams(self) -> NGramModel | None:
+        """The linear model of n-grams beside the network, where there is one."""
+        return None
+
+    def baseline(self, training: LabelDataset, valid: LabelDataset, seconds: float) -> BaselineResult:
+        return judge_label_baselines(self, training, valid, seconds)
 
     def average_decision(self, others: Sequence[Any]) -> None:
         if any(type(other.decision) is not type(self.decision) for other in others):

@@ -36,30 +36,48 @@ class Kind(NamedTuple):
     pieces: bool = False
 
 
-def fit_ngram_model(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss) -> NGramModel:
-    """The model of words, pairs and pieces of words, as far as these help with texts it was not fitted to."""
-    kind, C = _choose(rows, forms, labels, loss)
-    model = _count_ngrams(rows, forms, labels, kind)
+class NGramChoice(NamedTuple):
+    """How a model of n-grams is fitted."""
+
+    kind: Kind
+    C: float
+
+
+def fit_ngram_model(
+    rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss, choice: NGramChoice
+) -> NGramModel:
+    """The model of words, pairs and pieces of words."""
+    model = _count_ngrams(rows, forms, labels, choice.kind)
     numbers = torch.arange(len(rows))
-    model.W, model.b = fit_linear(_bags(model, rows, forms), model, lambda z: loss(z, numbers), C)
+    model.W, model.b = fit_linear(_bags(model, rows, forms), model, lambda z: loss(z, numbers), choice.C)
     return model
 
 
 def bag_texts(rows: Sequence[WordRow], forms: WordForms, labels: int) -> tuple[NGramModel, Bags]:
-    """A model of the words and pairs of words that two texts or more have, not fitted yet, and these texts."""
-    model = _count_ngrams(rows, forms, labels, Kind(pairs=True), fewest=2)
+    """A model of the n-grams that two texts or more have, not fitted yet, and these texts.
+
+    Without the pairs at the ends of texts: how a text begins or ends is what guesses of it would go by first.
+    """
+    model = _count_ngrams(rows, forms, labels, list_kinds(rows, forms)[-1], fewest=2)
+    left, right = model.keys // PAIRS, model.keys % PAIRS
+    inside = (model.keys < 0) | ((left != 1) & (right != 0))
+    model.keys, model.idf, model.W = model.keys[inside], model.idf[inside], model.W[inside]
     return model, _bags(model, rows, forms)
 
 
-def _choose(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss) -> tuple[Kind, float]:
+def list_kinds(rows: Sequence[WordRow], forms: WordForms) -> list[Kind]:
+    """The n-grams that these texts can have, the most of them last."""
+    spelled = forms.characters.shape[1] and sum(map(len, rows)) <= _SPELLED
+    return [Kind(), Kind(pairs=True), *([Kind(pairs=True, pieces=True)] if spelled else [])]
+
+
+def choose_ngrams(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss) -> NGramChoice:
     """The n-grams and the C of the least loss on a part of the texts, fitted to the rest."""
-    kinds = [Kind(), Kind(pairs=True)]
-    if forms.characters.shape[1] and sum(map(len, rows)) <= _SPELLED:
-        kinds.append(Kind(pairs=True, pieces=True))
+    kinds = list_kinds(rows, forms)
     order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))[:_SAMPLE]
     judges = round(_JUDGES * len(order))
     judging, fitted = order[:judges], order[judges:]
-    least, best = inf, (kinds[-1], USUAL)
+    least, best = inf, NGramChoice(kinds[-1], USUAL)
     if judges < FEWEST:
         return best
     for kind in kinds:
@@ -70,7 +88,7 @@ def _choose(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelL
             model.W, model.b = fit_linear(bags, model, lambda z: loss(z, fitted), C)
             value = loss(judged.multiply(model.W) + model.b, judging).item()
             if value < least:
-                least, best = value, (kind, C)
+                least, best = value, NGramChoice(kind, C)
             if value > before:  # it has one minimum
                 break
             before = value

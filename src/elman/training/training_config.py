@@ -48,6 +48,9 @@ class TrainingConfig:
     checkpoint_minutes: NonNegativeFloat = 10.0  # besides those at evaluations; 0: none besides
     precision: Literal["float32", "float16"] = "float32"
     cuda_graph: bool = False  # replay the update as a CUDA graph; needs batches of one shape
+    baseline: bool = (
+        True  # judge a simple model of the same data in the end, too, where there is validation data
+    )
     seed: Seed = 0
 
     def __post_init__(self) -> None:

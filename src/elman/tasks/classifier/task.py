@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,14 @@ from elman.tasks.classifier.data import (
     resolve_delimiter,
 )
 from elman.tasks.classifier.explain import trace
-from elman.tasks.classifier.guesses import ClassifierPretrainingConfig, add_guesses
+from elman.tasks.classifier.guesses import ClassifierPretrainingConfig, add_guesses, fit_with_guesses
 from elman.tasks.classifier.network import ClassifierConfig, ClassifierNetwork
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.label_data import LabelDataset, MultilabelExample
 from elman.tasks.label_decision import LossOptions, Prediction
 from elman.tasks.label_task import LabelTask
 from elman.tasks.logistic_regression import fit_mixture
-from elman.tasks.ngram_fit import fit_ngram_model
+from elman.tasks.ngram_fit import LabelLoss, NGramChoice, choose_ngrams, fit_ngram_model
 from elman.tasks.results import CardInfo
 from elman.text.arguments import check_texts
 
@@ -58,6 +59,8 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         objectives=False,
     )
     network = ClassifierNetwork
+    _choice: NGramChoice | None = None  # how the n-grams were fitted, if they were
+    unlabelled: Sequence[tuple[str, ...]] = ()  # texts that the n-grams are fitted to with guesses, if any
     read = staticmethod(read_examples)
     resolve_data = staticmethod(resolve_delimiter)
     trace = trace
@@ -93,14 +96,32 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         """Fit the model of n-grams, too, if there is to be one; where it is fitted already, it stays."""
         super().fit_statistics(examples)
         if self.net.ngrams is not None and not len(self.net.ngrams.keys):
-            golds = self.decision.tabulate(examples.labels, len(self.labels.items))
-            options = LossOptions(weights=self._weights)
-            self.net.ngrams = fit_ngram_model(
-                [text for (text,) in examples.rows],
-                examples.forms,
-                len(self.labels.items),
-                lambda logits, numbers: self.decision.loss(logits, golds[numbers], options),
-            ).to(self.device)
+            texts, began = [text for (text,) in examples.rows], time.monotonic()
+            loss = self._ngram_loss(examples)
+            self._choice = choose_ngrams(texts, examples.forms, len(self.labels.items), loss)
+            self._fit_ngrams(examples, self._choice)
+            self.ngram_seconds = time.monotonic() - began
+
+    def learn_held_out(self, training: list[Any], held: list[Any]) -> None:
+        """Fit the n-grams as chosen before to all examples; the network stays as it is."""
+        if self.unlabelled and held:
+            fit_with_guesses(self, [*training, *held])
+        elif self._choice is not None and held:
+            self._fit_ngrams(self.encode([*training, *held]), self._choice)
+
+    def _fit_ngrams(self, examples: LabelDataset, choice: NGramChoice) -> None:
+        texts, loss = [text for (text,) in examples.rows], self._ngram_loss(examples)
+        model = fit_ngram_model(texts, examples.forms, len(self.labels.items), loss, choice)
+        self.net.ngrams = model.to(self.device)
+
+    def _ngram_loss(self, examples: LabelDataset) -> LabelLoss:
+        golds = self.decision.tabulate(examples.labels, len(self.labels.items))
+        options = LossOptions(weights=self._weights)
+        return lambda logits, numbers: self.decision.loss(logits, golds[numbers], options)
+
+    @property
+    def own_ngrams(self) -> NGramModel | None:
+        return self.net.ngrams
 
     def calibrate(self, dataset: LabelDataset) -> dict[str, float]:
         """Choose how much the network and the n-grams count, too."""

@@ -24,6 +24,7 @@ from elman.model_files import VOCABULARIES, remove_files
 from elman.shapes import Tensor
 from elman.state import eval_mode
 from elman.tasks.base import Progress, Task, TaskDefaults
+from elman.tasks.baseline_result import BaselineResult
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.data_facts import DataFacts
 from elman.tasks.growth import Growth, new_tokens, token_unit
@@ -41,6 +42,7 @@ from elman.tasks.language_model.data import (
 )
 from elman.tasks.language_model.explain import trace
 from elman.tasks.language_model.judged_lines import judge_lines
+from elman.tasks.language_model.lm_baseline import judge_ngrams
 from elman.tasks.language_model.lm_blueprint import list_lm_parts, write_sample
 from elman.tasks.language_model.network import BPTTBatch, BPTTLoss, LanguageModelNetwork
 from elman.tasks.language_model.sequence import LanguageModelSequenceModel
@@ -283,6 +285,11 @@ class LanguageModel(GenerationMixin, Task[str]):
     ) -> dict[str, float]:
         """What a text costs, read from its beginning to its end in as many streams as ``data.rows``."""
         return self.score_costs(data, self.nll(data, cache=cache, dynamic=dynamic))
+
+    def baseline(
+        self, training: LanguageModelDataset, valid: LanguageModelDataset, seconds: float
+    ) -> BaselineResult:
+        return judge_ngrams(self, training, valid, seconds)
 
     def score_costs(self, data: LanguageModelDataset, total: float) -> dict[str, float]:
         """The scores of a text that costs so many nats."""

@@ -27,10 +27,15 @@ CHUNK = 512  # sources that are answered together
 
 def score_answers(task: Seq2Seq, dataset: Seq2SeqDataset, answers: Sequence[str]) -> dict[str, float]:
     """BLEU, chrF, exact answers and edits in percent, and what a token of a right answer costs."""
+    costs = {"nats_per_token": _nats_per_token(task, dataset), "examples": len(answers)}
+    return score_texts(task, dataset, answers) | costs
+
+
+def score_texts(task: Seq2Seq, dataset: Seq2SeqDataset, answers: Sequence[str]) -> dict[str, float]:
+    """BLEU, chrF, exact answers and edits in percent, whoever gave the answers."""
     texts, right = single_spaced(dataset, answers)
     bleu, chrf = corpus_bleu(texts, right, tokenize=bleu_tokenizer(task)), corpus_chrf(texts, right)
-    costs = {"nats_per_token": _nats_per_token(task, dataset), "examples": len(texts)}
-    return {"bleu": bleu, "chrf": chrf, **_edit_scores(task, texts, right), **costs}
+    return {"bleu": bleu, "chrf": chrf, **_edit_scores(task, texts, right)}
 
 
 def bleu_tokenizer(task: Seq2Seq) -> Callable[[str], list[str]]:

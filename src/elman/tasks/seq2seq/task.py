@@ -17,6 +17,7 @@ from elman.layers.weight_transfer import copy_weights
 from elman.ranges import BeamWidth, PositiveInt
 from elman.shapes import Tensor
 from elman.tasks.base import PredictOptions, Progress, Task, TaskDefaults
+from elman.tasks.baseline_result import BaselineResult
 from elman.tasks.data_facts import DataFacts
 from elman.tasks.growth import Growth
 from elman.tasks.judgement import Judgement
@@ -40,6 +41,7 @@ from elman.tasks.seq2seq.loss import loss
 from elman.tasks.seq2seq.network import Seq2SeqNetwork
 from elman.tasks.seq2seq.search import DecodingConfig, Seq2SeqBatch
 from elman.tasks.seq2seq.search_tree import search_tree
+from elman.tasks.seq2seq.seq2seq_baseline import judge_lookups
 from elman.tasks.seq2seq.seq2seq_blueprint import list_seq2seq_parts
 from elman.tasks.seq2seq.sequence import Seq2SeqSequenceModel
 from elman.tasks.seq2seq.tokenizer_pair import TokenizerPair
@@ -242,6 +244,9 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
         """BLEU, chrF, exact answers and edits in percent, and what a token of a right answer costs."""
         found = translate_rows((self, *others), data.rows, config or self.decoding_config)
         return score_answers(self, data, [best[0].text for best in found])
+
+    def baseline(self, training: Seq2SeqDataset, valid: Seq2SeqDataset, seconds: float) -> BaselineResult:
+        return judge_lookups(self, training, valid, seconds)
 
     @check_arguments
     def translate(

@@ -17,6 +17,7 @@ from elman.layers.word_layer import WordBatch
 from elman.shapes import Tensor
 from elman.state import eval_mode
 from elman.tasks.base import Progress, Task, TaskDefaults
+from elman.tasks.baseline_result import BaselineResult
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.data_facts import DataFacts, count_classes
 from elman.tasks.encoder_pretraining import EncoderPretraining, PretrainingConfig
@@ -33,6 +34,7 @@ from elman.tasks.tagger.output import tag_file
 from elman.tasks.tagger.raw_text import TextSpan
 from elman.tasks.tagger.scoring import Tags, add_quality, report_tags, score_tags
 from elman.tasks.tagger.sequence import TaggerSequenceModel
+from elman.tasks.tagger.tag_baseline import judge_tag_baselines
 from elman.tasks.tagger.tag_calibration import (
     calibrate_heads,
     judge_columns,
@@ -206,6 +208,9 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
         if self.config.calibrate:
             calibrate_heads(self, dataset)
         return self.evaluate_dataset(dataset)
+
+    def baseline(self, training: TaggerDataset, valid: TaggerDataset, seconds: float) -> BaselineResult:
+        return judge_tag_baselines(self, training, valid, seconds)
 
     def average_decision(self, others: Sequence[Any]) -> None:
         for i, head in enumerate(self.heads):
