@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -44,7 +45,9 @@ def add_guesses(
         return GuessedData(dataset)
     order = torch.randperm(len(new), generator=torch.Generator().manual_seed(0))[: options.guess_texts]
     some = [(new[i],) for i in order.sort().values]
+    begun = time.monotonic()
     found = _guess(task, dataset.examples, some)
+    task.ngram_seconds = time.monotonic() - begun
     if found is None:
         return GuessedData(dataset)
     guesses = found.guesses
