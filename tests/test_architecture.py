@@ -18,7 +18,7 @@ FILES = {
     for path in sorted(SOURCE.rglob("*.py"))
 }
 EVERYWHERE = {"errors", "number_format", "ranges", "argument_checks", "free_memory", "state", "shapes"}
-OPTIONAL = ("click", "rich", "matplotlib", "jaxtyping", "beartype", "tensorboard", "wandb", "mlflow")
+OPTIONAL = ("click", "rich", "matplotlib", "jaxtyping", "beartype", "tensorboard", "wandb", "mlflow", "optuna")
 
 
 class Rule(NamedTuple):

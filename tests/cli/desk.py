@@ -13,6 +13,7 @@ QUESTIONS = [
     ("Who was the king of land {} ?", "HUM"),
     ("Where is the river {} ?", "LOC"),
 ]
+ENDINGS = {"s": "V;PRS;3;SG", "ed": "V;PST", "ing": "V;V.PTCP;PRS"}
 SAID = ["TRANIO :", "I thank you , sir , my lord .", "What say you of the priest ?", "My lord , I pray"]
 CHUNKS = "He PRP B-NP\nreckons VBZ B-VP\nthe DT B-NP\ndeficit NN I-NP\nwill MD B-VP\nnarrow VB I-VP\n. . O\n\n"
 TREE = (
@@ -60,6 +61,10 @@ def _write_pairs(desk: Path) -> None:
     numbers = "".join(f"number {i}\t{i}\n" for i in range(30))
     (desk / "numbers.tsv").write_text(f"source\ttarget\n{numbers}")
     answers = "".join(f"{source},{target}\n" for source, target in pairs(30))
+    forms = [
+        (f"{a}al{b}", f"{a}al{b}{end}", tag) for a in "bkst" for b in "kpt" for end, tag in ENDINGS.items()
+    ]
+    (desk / "forms.tsv").write_text("".join("\t".join(row) + "\n" for row in forms))
     (desk / "faq.csv").write_text(f"question,answer\n{answers}")
 
 

@@ -21,10 +21,13 @@ import elman.cli.app
 import elman.cli.bench
 import elman.cli.demo
 import elman.cli.train
+import elman.cli.tune
 import elman.demo
 import elman.inspect.comparison as comparison
 import elman.inspect.text_comparison as text_comparison
 import elman.pipeline
+from elman.pipeline.recipe import build
+from elman.pipeline.recipe_file import format_recipe
 
 # What some calls import later, each for itself.
 for name in ("torch._dynamo", "sacrebleu", "matplotlib.figure", "matplotlib.backends.backend_agg"):
@@ -84,6 +87,7 @@ def make_quick(arguments: list[str]) -> None:
     elman.cli.demo.play = lambda demo, task, out: None
     elman.demo.prepare_demo = lambda task, minutes: None
     elman.cli.bench.subprocess = Measured
+    elman.cli.tune._run_search = leave_recipe
     small = {"steps": 3, "memory_updates": 2, "words": 50, "little_updates": 2}
     comparison.Comparison = functools.partial(comparison.Comparison, **small)
     brief = {"updates": 2, "minutes": None}
@@ -92,6 +96,12 @@ def make_quick(arguments: list[str]) -> None:
     if any(word.endswith(".toml") or word.startswith("recipe:") for word in arguments[1:2]):
         elman.cli.train.run_training = lambda recipe, how: None
         torch.cuda.is_available = lambda: True
+
+
+def leave_recipe(data: dict[str, object], options: elman.cli.tune.TuneOptions) -> None:
+    """In place of a search: the recipe of what was given."""
+    options.out.mkdir()
+    (options.out / "recipe.toml").write_text(format_recipe(build(data)))
 
 
 class Measured:

@@ -17,7 +17,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 READING = ["evaluate m f", "predict m", "translate m", "generate m", "complete m", "score m"]
 TRAINING = [f"train {task} --train f --out m" for task in TASKS]
 TRAINING += [f"{place} --vectors f" for place in TRAINING]
-PLACES = ["", *TRAINING, *READING, "inspect m", "compare"]
+TUNING = "tune classifier --train f --minutes 1 --out m"
+PLACES = ["", *TRAINING, *READING, TUNING, "inspect m", "compare"]
 OTHERS = {
     "--set",
     "--set a.b=c",

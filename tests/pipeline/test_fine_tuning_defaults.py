@@ -1,4 +1,4 @@
-"""Training on and objectives have defaults of their own, which a user's word and a recipe outrank."""
+"""Training on from a model and objectives have defaults of their own; a user and a recipe outrank them."""
 
 import pytest
 

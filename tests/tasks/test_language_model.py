@@ -254,13 +254,13 @@ def test_a_resumed_run_is_the_uninterrupted_one_bit_for_bit(stop: int) -> None:
 
 def test_the_state_is_carried_into_the_next_window_and_not_into_the_next_epoch() -> None:
     lm, given_states = made(), []
-    inner = lm.net.read
+    inner = lm.net.read_layers
 
     def spying(state, ids, mask=None):
         given_states.append(state[0].h.abs().sum().item())
         return inner(state, ids, mask)
 
-    lm.net.read = spying
+    lm.net.read_layers = spying
     data = LanguageModelDataConfig(streams=4, bptt=10)
     batches = lm.build_batches(lm.encode(LINES), data, 0)
     for _ in fit(lm.net, batches, lm.bptt_loss, TrainingConfig(epochs=2)):

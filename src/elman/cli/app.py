@@ -29,6 +29,7 @@ from elman.cli.standard_streams import release_stdout
 from elman.cli.terminal import say
 from elman.cli.train import OrderedGroup, train
 from elman.cli.translate import translate
+from elman.cli.tune import tune
 from elman.errors import ElmanError
 from elman.interruption import exit_code
 from elman.memory_errors import REMEDY, describe_shortage
@@ -76,7 +77,7 @@ def elman(context: click.Context) -> None:
 
 
 USE = (demo, train, evaluate, predict, translate, generate, complete, score)
-LOOK = (inspect, explain_model, average, compare, new, recipes, data, bench)
+LOOK = (tune, inspect, explain_model, average, compare, new, recipes, data, bench)
 for verb in (*USE, *LOOK):
     elman.add_command(verb)
 

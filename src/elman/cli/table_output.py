@@ -44,6 +44,7 @@ def answer_table(model: Task, file: str, asked: PredictOptions, options: TableOp
     wanted, columns = wanted_columns(model, options.text), model.answer_columns(asked)
     read = partial(open_table, file, format=options.format, encoding=asked.encoding, wanted=wanted)
     if options.format == "lines":
+        wanted = {name: name for name in model.text_columns}
         read = partial(open_lines, file, model.text_columns[0], encoding=asked.encoding)
     checked = check_table(read(), columns) if file != "-" else None
     table = read()

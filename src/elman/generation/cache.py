@@ -101,7 +101,8 @@ def with_cache(lm: LMPredictor, cache: Cache) -> LMPredictor:
     start = start_cursor(lm)
     with torch.no_grad(), eval_mode(lm.net) as net:
         _, hs = net.read(start.state, start.token[:, None])
-    return WrappedLM(lm.tokenizer, CachedNetwork(lm.net, cache, hs[:, 0]), lm.end)
+        like = net.output.features(hs[:, 0])
+    return WrappedLM(lm.tokenizer, CachedNetwork(lm.net, cache, like), lm.end)
 
 
 class CachedNetwork(NetworkWrapper):
@@ -120,13 +121,14 @@ class CachedNetwork(NetworkWrapper):
         self, state: Any, ids: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"] | None = None
     ) -> tuple[State, Float[Tensor, "B T V"]]:
         """Padding stands behind a row's tokens."""
-        inner, hs = self.net.read(state.inner, ids, mask)
+        inner, seen = self.net.read(state.inner, ids, mask)
+        hs = self.net.output.features(seen)
         real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
         before = torch.cat((state.h[:, None], hs[:, :-1]), 1)
         known = real.clone()
         known[:, 0] &= state.begun  # no output led to the first token of all
         read = before, ids.where(known, NOTHING)
-        plain = self.net.output.log_probabilities(hs)
+        plain = self.net.output.log_probabilities(seen)
         memory, log_probs = self.cache.log_probabilities(state.memory, hs, plain, read)
         count = real.sum(1)
         last = hs[torch.arange(len(hs), device=hs.device), (count - 1).clamp(min=0)]
@@ -140,6 +142,9 @@ class CachedNetwork(NetworkWrapper):
 
 class LogProbOutput:
     """An output whose input are the log-probabilities."""
+
+    def features(self, h: Float[Tensor, "*N V"]) -> Float[Tensor, "*N V"]:
+        return h
 
     def log_probabilities(self, h: Float[Tensor, "*N V"]) -> Float[Tensor, "*N V"]:
         return h

@@ -16,6 +16,9 @@ from elman.text.tokenizer import Tokenizer
 class LMOutput(Protocol):
     """From what a network has read to the next token."""
 
+    def features(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N H"]:
+        """The part of it that is the network's own, by which a cache compares places."""
+
     def log_probabilities(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
         """log p of every token."""
 

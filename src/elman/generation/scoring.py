@@ -124,6 +124,7 @@ class StreamingNLL:
             self.state, hs = self.read(self.state, ids)
             nll = self.net.output.nll(hs, targets)
         if self.cache:
+            hs = self.net.output.features(hs)
             memory = self.cache.begin(hs[:, 0]) if self.memory is None else self.memory
             self.memory, nll = self.cache.nll(memory, hs, targets, nll)
         return nll

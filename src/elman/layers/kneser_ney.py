@@ -51,6 +51,23 @@ class KneserNey(nn.Module):
                 made._part(name, k).copy_(torch.from_numpy(values))
         return made
 
+    @property
+    def count(self) -> int:
+        """How many n-grams there are, of all orders."""
+        return sum(len(self._part("keys", k)) for k in range(1, self.order + 1))
+
+    def widen(self, vocabulary: int) -> KneserNey:
+        """The same n-grams for a larger vocabulary; a further token has what is left for those never seen."""
+        sizes = [len(self._part("keys", k)) for k in range(1, self.order + 1)]
+        wide = KneserNey(vocabulary, sizes).to(self._part("keys", 1).device)
+        for k in range(1, self.order + 1):
+            keys = self._part("keys", k)
+            number, token = keys.div(self.vocabulary, rounding_mode="floor"), keys % self.vocabulary
+            wide._part("keys", k).copy_(number * vocabulary + token)
+            for name in ("shares", "backoffs"):
+                wide._part(name, k).copy_(self._part(name, k))
+        return wide
+
     def begin(self, rows: int) -> Int[Tensor, "B C"]:
         """The contexts of texts of which nothing is known yet."""
         return torch.full((rows, self.order - 1), _UNSEEN, device=self._part("keys", 1).device)
@@ -66,7 +83,7 @@ class KneserNey(nn.Module):
 
     def nll(self, contexts: Int[Tensor, "*N C"], targets: Int[Tensor, "*N"]) -> Float[Tensor, "*N"]:
         """-log p of a token after each context."""
-        p = torch.full(targets.shape, 1 / self.vocabulary, device=targets.device)
+        p = self._part("shares", 1).new_full(targets.shape, 1 / self.vocabulary)
         for k, context in enumerate(self._each(contexts), start=1):
             found = self._find(k, context, targets)
             share = self._part("shares", k)[found.clamp(min=0)].masked_fill(found < 0, 0)
@@ -82,7 +99,7 @@ class KneserNey(nn.Module):
     def probabilities(self, contexts: Int[Tensor, "*N C"]) -> Float[Tensor, "*N V"]:
         """p of all tokens after each context."""
         flat = contexts.flatten(end_dim=-2)
-        p = torch.full((len(flat), self.vocabulary), 1 / self.vocabulary, device=flat.device)
+        p = self._part("shares", 1).new_full((len(flat), self.vocabulary), 1 / self.vocabulary)
         for k, context in enumerate(self._each(flat), start=1):
             keys = self._part("keys", k)
             begin, end = (torch.searchsorted(keys, (context + i) * self.vocabulary) for i in (0, 1))

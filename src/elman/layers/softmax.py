@@ -12,12 +12,17 @@ from torch import nn
 from elman.errors import ModelError
 from elman.layers.cross_entropy import linear_cross_entropy, linear_nll, weighted_mean
 from elman.layers.embedding import UNKNOWN, Embedding
+from elman.layers.sampled_softmax import sampled_cross_entropy
 from elman.number_format import format_number
 from elman.shapes import Float, Int, Tensor
 
 
 class Output(nn.Module, ABC):
     """A distribution over the vocabulary for every state."""
+
+    def features(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N D"]:
+        """The part of what was read that is the network's: all."""
+        return h
 
     def logits(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
         """Scores whose softmax is the distribution."""
@@ -43,7 +48,7 @@ class Softmax(Output):
 
     Where h has another size than the rows of E, a matrix P comes between: y = softmax(E P h + b). The tied
     weights stay the embedding's: they are stored and counted there, once. ``smoothing`` is that of the
-    labels, in training only.
+    labels, in training only; so are ``samples``, the words that stand for all rare ones (0: all are there).
     """
 
     def __init__(
@@ -53,9 +58,10 @@ class Softmax(Output):
         tied: nn.Parameter | Embedding | None = None,
         *,
         smoothing: float = 0.0,
+        samples: int = 0,
     ) -> None:
         super().__init__()
-        self.smoothing = smoothing
+        self.smoothing, self.samples = smoothing, samples
         self.b = nn.Parameter(torch.zeros(vocabulary))
         if tied is None:
             self.own = nn.Parameter(torch.randn(vocabulary, size) * Embedding.spread)
@@ -73,6 +79,12 @@ class Softmax(Output):
     def W(self) -> Float[Tensor, "V E"]:
         """A row for each token."""
         return self._tied[0] if self._tied else self.own
+
+    @torch.no_grad()
+    def begin_with(self, counts: Int[Tensor, " V"]) -> None:
+        """Begin with tokens as likely as they were counted: what is left to learn is what a context tells."""
+        smooth = counts.to(self.b) + 0.1
+        self.b.copy_((smooth / smooth.sum()).log())
 
     def grow_from(self, small: Softmax) -> None:
         """Further tokens are together as likely as an unknown one; a tied embedding sets its own rows."""
@@ -95,12 +107,15 @@ class Softmax(Output):
     def loss(
         self, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"], weights: Tensor | None = None
     ) -> Float[Tensor, ""]:
+        counts = None if weights is None else weights.flatten()
+        if self.training and 0 < 2 * self.samples < len(self.W):
+            return sampled_cross_entropy(self._rows(h), self.W, self.b, targets.flatten(), self.samples, counts)
         return linear_cross_entropy(
             self._rows(h),
             self.W,
             self.b,
             targets.flatten(),
-            weights=None if weights is None else weights.flatten(),
+            weights=counts,
             smoothing=self.smoothing if self.training else 0.0,
         )
 

@@ -12,6 +12,8 @@ from elman.text.vocab_tokenizer import VocabTokenizer
 
 def describe_tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:
     """How it cuts text, what it does to letters and digits, and its tokens by id."""
+    if tokenizer.kind == "chars+features":
+        raise ModelError("the model reads features, which a page cannot cut from a text")
     found: dict[str, Any] = {"kind": tokenizer.kind, "items": list(tokenizer.items)}
     if isinstance(tokenizer, VocabTokenizer):
         rule = tokenizer.pre_tokenizer

@@ -34,6 +34,8 @@ class Facts(DataFacts):
             parts = [f"{self.tokens:,} {'characters' if self.reads_characters else 'words'}"]
         else:
             parts = [f"{self.examples:,} {self.noun} of {format_number(self.mean, 2)} words"]
+        if self.target_words:
+            parts.append(f"{format_number(self.target_mean, 2)} to write")
         if self.classes:
             parts.append(f"{len(self.classes):,} classes")
         if self.minutes:

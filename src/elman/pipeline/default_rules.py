@@ -11,6 +11,26 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from elman.pipeline.default_facts import Facts
+from elman.pipeline.lm_choices import (
+    choose_char_dropout,
+    choose_eval_tokens,
+    choose_lm_dropout,
+    choose_lm_embedding,
+    choose_lm_epochs,
+    choose_lm_units,
+    choose_ngram_least,
+    learns_text,
+    learns_words,
+)
+from elman.pipeline.seq2seq_choices import (
+    choose_pieces,
+    choose_sentence_epochs,
+    choose_spelling_epochs,
+    spells,
+    spells_in_order,
+    spells_little,
+    translates_little,
+)
 from elman.tasks.registry import TASKS
 
 
@@ -21,6 +41,12 @@ class Rule(NamedTuple):
     says: str
     when: Callable[[Facts], bool]
     sets: Mapping[str, Any]
+
+
+def classifier_epochs(facts: Facts) -> int:
+    """as many as read 3,000,000 words in all: 3 at least, 10 at most, 20 where there are under 1,000 texts"""
+    most = 20 if facts.examples + facts.unlabelled_texts < 1000 else 10
+    return max(3, min(most, round(3_000_000 / max(1, facts.words + facts.unlabelled_words))))
 
 
 def lower_rate(facts: Facts) -> float:
@@ -37,13 +63,7 @@ def _usual_rate(facts: Facts) -> float:
     return float(TASKS[facts.task].load().defaults.training["lr"])
 
 
-def classifier_epochs(facts: Facts) -> int:
-    """as many as read 3,000,000 words in all: 3 at least, 10 at most, 20 where there are under 1,000 texts"""
-    most = 20 if facts.examples + facts.unlabelled_texts < 1000 else 10
-    return max(3, min(most, round(3_000_000 / max(1, facts.words + facts.unlabelled_words))))
-
-
-RULES: tuple[Rule, ...] = (
+CLASSIFIER = (
     # Held-out parts of the training data of TREC, SST-2 and ATIS, seeds 0 and 1. TREC by the options without
     # rules 83.8 % right; with n-grams 85.5, with the spelling of words, which n-grams then have, too, 87.1.
     # One cycle of ten epochs is as good as early stopping (86.2 and 86.4), and its length is known.
@@ -77,6 +97,137 @@ RULES: tuple[Rule, ...] = (
         lambda facts: not facts.trained and facts.words > 1_000_000 and facts.mean > 100,
         {"model.max_tokens": 256, "model.chunk": 64, "training.epochs": 2, "data.batch_tokens": 8192},
     ),
+)
+
+LANGUAGE_MODEL = (
+    # MEASURED
+    Rule(
+        "lm",
+        "a text of 50,000 words or more, on a CPU",
+        lambda facts: learns_words(facts) and facts.device == "cpu",
+        {
+            "data.streams": 20,
+            "data.bptt": 35,
+            "model.layers": 1,
+            "model.hidden": choose_lm_units,
+            "model.embedding": choose_lm_embedding,
+            "model.dropout": choose_lm_dropout,
+            "model.input_dropout": 0.0,
+            "training.lr": 0.016,
+            "training.epochs": choose_lm_epochs,
+        },
+    ),
+    Rule(
+        "lm",
+        "a text of 50,000 words or more, on a CPU",
+        lambda facts: learns_words(facts) and facts.device == "cpu",
+        {"model.softmax_samples": 512, "model.frequency_bias": True},
+    ),
+    Rule(
+        "lm",
+        "a text of 50,000 characters or more, on a CPU",
+        lambda facts: learns_text(facts) and facts.reads_characters and facts.device == "cpu",
+        {
+            "data.streams": 16,
+            "data.bptt": 64,
+            "model.layers": 1,
+            "model.hidden": choose_lm_units,
+            "model.embedding": 64,
+            "model.tied": False,
+            "model.dropout": choose_char_dropout,
+            "model.input_dropout": 0.0,
+            "training.lr": 0.006,
+            "training.epochs": choose_lm_epochs,
+        },
+    ),
+    Rule(
+        "lm",
+        "a text of 50,000 to 50 million words",
+        lambda facts: learns_words(facts) and facts.tokens <= 50_000_000,
+        {"model.ngrams": 5, "model.ngram_least": choose_ngram_least},
+    ),
+)
+
+# Judged on validation parts: 1,500 words of CMUdict's dev set, forms of EWT's dev set (lemma, UPOS and features
+# to form), 1,000 held-out pairs of Tatoeba; seed 0, share of exact answers or BLEU.
+SEQ2SEQ = (
+    # Letters are what such words have in common; subwords of a few thousand words are mostly seen once.
+    Rule("seq2seq", "single words to words or phonemes", spells, {"tokens.source.kind": "chars"}),
+    Rule(
+        "seq2seq",
+        "the same with features, `walk V;PST`",
+        lambda facts: spells(facts) and facts.features,
+        {"tokens.source.kind": "chars+features"},
+    ),
+    Rule(
+        "seq2seq",
+        "single words to single words",
+        lambda facts: spells(facts) and facts.target_mean < 1.5,
+        {"tokens.target.kind": "chars"},
+    ),
+    Rule(
+        "seq2seq",
+        "single words to several of at most 300, such as phonemes",
+        lambda facts: spells(facts) and facts.target_mean >= 1.5,
+        {"tokens.target.kind": "whitespace"},
+    ),
+    # 3,600 words of CMUdict, 40 epochs: 49.9 (Phonetisaurus 44.5). In the same time three networks of one layer
+    # have 47.7. 1,000 forms of EWT, 60 epochs: 89.8, one layer 86.4, 96 units with dropout 0.5 77.9.
+    Rule(
+        "seq2seq",
+        "single words, at most 20,000",
+        spells_little,
+        {
+            "model.hidden": 128,
+            "model.embedding": 128,
+            "model.metric": "edit_rate",
+            "data.batch_tokens": 512,
+            "training.epochs": choose_spelling_epochs,
+            "training.patience": 0,
+        },
+    ),
+    # With CTC 3,600 words of CMUdict go from 49.9 to 50.4, ranked by it, too, to 50.6; 10,000 words have 59.2
+    # (Phonetisaurus 54.1).
+    Rule(
+        "seq2seq", "the same, no longer than 3:2", spells_in_order, {"model.ctc": 0.3, "model.ctc_ranking": 0.2}
+    ),
+    # 1,000 forms of EWT: 90.1, ranked with weight 0.2 90.7, with 0.5 91.1; of 5,000 forms 93.7 and 93.5.
+    Rule(
+        "seq2seq",
+        "the same, at most 2,000",
+        lambda facts: spells_in_order(facts) and facts.examples <= 2000,
+        {"model.ctc_ranking": 0.5},
+    ),
+    # 1,000 forms of EWT, edits per 100 letters: 3.1 without, 2.5 with copying and CTC. 5,000 forms with CTC,
+    # exact: 93.4 without copying, 93.5 with it.
+    Rule(
+        "seq2seq",
+        "single words to words of which half the letters are theirs",
+        lambda facts: spells_little(facts) and facts.target_mean < 1.5 and facts.shared >= 0.5,
+        {"model.copying": True, "model.label_smoothing": 0.0},
+    ),
+    # 20,000 pairs of Tatoeba, five minutes: BLEU 25.9; 128 units 24.2; two layers of 256 units and 8,000
+    # subwords, of which one epoch takes two minutes, 3.5.
+    Rule(
+        "seq2seq",
+        "sentences on a CPU, at most a million words",
+        translates_little,
+        {
+            "tokens.source.size": choose_pieces,
+            "tokens.target.size": choose_pieces,
+            "model.hidden": 192,
+            "model.embedding": 128,
+            "data.batch_tokens": 1024,
+            "training.epochs": choose_sentence_epochs,
+        },
+    ),
+    Rule("seq2seq", "the same", translates_little, {"model.layers": 1}),
+)
+
+RULES: tuple[Rule, ...] = (
+    *CLASSIFIER,
+    *LANGUAGE_MODEL,
+    *SEQ2SEQ,
     # Evaluations at the ends of epochs would be none in a large corpus, and most of the time in a small one.
     # Half of a run without a better one is enough: before that, a schedule may still come to its best part.
     Rule(
@@ -84,6 +235,12 @@ RULES: tuple[Rule, ...] = (
         "`--minutes` without `--epochs`",
         lambda facts: facts.timed,
         {"training.evaluation_share": 0.1, "training.patience": 20},
+    ),
+    Rule(
+        "lm",
+        "`--minutes` without `--epochs`",
+        lambda facts: facts.timed,
+        {"training.evaluation_share": 0.05, "data.eval_tokens": choose_eval_tokens},
     ),
     # A model that is trained on begins where the rate of training from nothing would undo what it knows.
     Rule("", "`--init`", lambda facts: facts.trained, {"training.lr": lower_rate, "training.warmup": 0.1}),

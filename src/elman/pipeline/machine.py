@@ -18,13 +18,18 @@ def software_versions() -> dict[str, str]:
     return {"elman": elman.__version__, "torch": torch.__version__, "python": platform.python_version()}
 
 
+def count_cores() -> int:
+    """The cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
 def describe_machine(device: str) -> dict[str, Any]:
     """The processors, by their names, and how many are used."""
-    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
     facts: dict[str, Any] = {
         "system": f"{platform.system()} {platform.machine()}",
         "cpu": _cpu_name(),
-        "cores": len(affinity(0)) if affinity else os.cpu_count(),
+        "cores": count_cores(),
         "threads": torch.get_num_threads(),
     }
     if device == "cuda":

@@ -41,6 +41,7 @@ class Recipe:
     mlflow: bool = False
 
     def __post_init__(self) -> None:
+        self.task_class.check_tokens(self.model, self.tokens)
         if self.objective is not None:
             self.task_class.check_objective(self.model, self.objective.kind)
         if self.pretraining not in (None, self.task_class.defaults.pretraining) and not self.data.unlabelled:

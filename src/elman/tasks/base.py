@@ -72,6 +72,11 @@ class Task(UserMethods[Row], ABC):
     config: Any
 
     @property
+    def table_columns(self) -> tuple[str, ...]:
+        """The columns of a table that are read: those of ``text_columns``, and what belongs to these."""
+        return self.text_columns
+
+    @property
     @abstractmethod
     def metric(self) -> str:
         """The score that chooses the best weights."""
@@ -149,6 +154,10 @@ class Task(UserMethods[Row], ABC):
     def with_progress(cls, examples: Any, report: Progress) -> Any:
         """The examples with someone to report to while they are read, where that takes long."""
         return examples
+
+    @classmethod
+    def check_tokens(cls, config: Any, tokens: Any) -> None:
+        """Refuse options of a model that do not go with its tokens."""
 
     @classmethod
     def check_objective(cls, config: Any, objective: str) -> None:
@@ -244,7 +253,7 @@ class Task(UserMethods[Row], ABC):
         return {}
 
     def learn_held_out(self, training: Any, held: Any) -> None:
-        """Learn from held-out examples, too, what needs no updates; the model is validated by now."""
+        """Learn what needs no updates from the examples that were held out, too: the model is validated."""
 
     def baseline(self, training: Any, valid: Any, seconds: float) -> BaselineResult:
         """What the better of the obvious simple models scores on ``valid``, made of ``training``.
@@ -282,7 +291,7 @@ class Task(UserMethods[Row], ABC):
             number += len(some)
 
     def predict_rows(self, rows: Sequence[tuple[str, ...]], options: PredictOptions) -> Iterator[Answer]:
-        """An answer to the texts of each row, one for each of ``text_columns``."""
+        """An answer to the texts of each row, one for each of ``text_columns`` or ``table_columns``."""
         raise ConfigError(f"elman predict is not for {self.spec.title}")
 
     def answer_columns(self, options: PredictOptions) -> dict[str, type]:

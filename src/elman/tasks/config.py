@@ -53,7 +53,7 @@ class UnlabelledConfig:
 class TokenizerConfig:
     """How text is cut, and which pieces get an id of their own."""
 
-    kind: Literal["words", "whitespace", "chars", "bytes", "bpe", "unigram"] = "words"
+    kind: Literal["words", "whitespace", "chars", "chars+features", "bytes", "bpe", "unigram"] = "words"
     lower: bool = False
     digits: bool = False  # every digit becomes 0
     min_count: PositiveInt = 1  # rarer tokens are unknown

@@ -24,8 +24,11 @@ class DataFacts:
     classes: Mapping[str, int] = field(default_factory=dict)  # how many examples (tagger: words) each label has
     target_words: int = 0  # of what is to be written
     target_characters: int = 0
+    target_types: int = 0  # different words of what is to be written
+    features: bool = False  # whether the last word of nearly every source is features: ``walk V;PST``
     shared: float = 0.0  # share of the symbols to be written that stand in the source, too
     kind: str = "words"  # how the recipe cuts the text that is read
+    target_kind: str = ""  # how it cuts what is to be written
 
     @property
     def mean(self) -> float:
@@ -33,8 +36,13 @@ class DataFacts:
         return self.words / max(1, self.examples)
 
     @property
+    def target_mean(self) -> float:
+        """Words of what is to be written about an example."""
+        return self.target_words / max(1, self.examples)
+
+    @property
     def reads_characters(self) -> bool:
-        return self.kind in ("chars", "bytes")
+        return self.kind in ("chars", "chars+features", "bytes")
 
     @property
     def tokens(self) -> int:

@@ -16,7 +16,7 @@ from elman.text.tables.table import Missing
 
 def wanted_columns(task: Task, chosen: Sequence[str] = ()) -> dict[str, str]:
     """For each text that a model reads, the column to read it from: as it was trained, if nobody chose."""
-    roles = task.text_columns
+    roles = task.table_columns
     if chosen and len(chosen) != len(roles):
         reads = f"{task.spec.title} reads {' and '.join(roles)}"
         raise ConfigError(f"--text was given {len(chosen)} times, but {reads}: name {len(roles)}")

@@ -32,7 +32,7 @@ class PipeContent(str):
 
 def hold_pipe(source: str) -> str:
     """A source that can be read again and again: what can be read only once is read now, and held in memory."""
-    if isinstance(source, PipeContent) or not _is_pipe(source):
+    if isinstance(source, PipeContent) or not is_pipe(source):
         return source
     held = PipeContent(source)
     with open_bytes(source) as stream:
@@ -40,7 +40,7 @@ def hold_pipe(source: str) -> str:
     return held
 
 
-def _is_pipe(source: Source) -> bool:
+def is_pipe(source: Source) -> bool:
     """Whether a source is standard input, a pipe such as ``<(command)``, or a terminal."""
     if is_stdin(source):
         return True

@@ -46,15 +46,41 @@ def _join_bytes(tokens: Sequence[str]) -> str:
     return b"".join(_BYTE.get(token, _UNKNOWN) for token in tokens).decode("utf-8", "replace")
 
 
+def split_features(text: str) -> list[str]:
+    """The characters of a text, and whole symbols for its last word, the features: ``walk V;PST``.
+
+    Features stand behind the last blank, with ``;`` or ``|`` between them. A symbol begins with ``;``, so that
+    it is no character. A text without a blank has no features.
+    """
+    parts = text.rsplit(None, 1)
+    if len(parts) < 2:
+        return list(text)
+    word, features = parts
+    return [*word.strip(), *(f";{symbol}" for symbol in _BETWEEN_FEATURES.split(features) if symbol)]
+
+
+def _join_features(tokens: Sequence[str]) -> str:
+    symbols = [token[1:] for token in tokens if is_symbol(token)]
+    word = "".join(token for token in tokens if not is_symbol(token))
+    return f"{word} {';'.join(symbols)}" if symbols else word
+
+
+def is_symbol(token: str) -> bool:
+    """Whether a token that ``split_features`` gave is a feature."""
+    return len(token) > 1 and token.startswith(";")
+
+
 BYTES = tuple(f"{byte:02x}" for byte in range(256))
 _BYTE = {token: bytes([byte]) for byte, token in enumerate(BYTES)}
 _UNKNOWN = "\ufffd".encode()
 _DIGIT = re.compile(r"\d")
+_BETWEEN_FEATURES = re.compile(r"[;|]")
 
 SPLIT_RULES = {
     "words": SplitRule(split_words, " ".join, "word"),
     "whitespace": SplitRule(str.split, " ".join, "word"),
     "chars": SplitRule(list, "".join, "char"),
+    "chars+features": SplitRule(split_features, _join_features, "char"),
     "bytes": SplitRule(_split_bytes, _join_bytes, "byte"),
 }
 
@@ -64,7 +90,8 @@ class PreTokenizer:
     """One way to split text (a key of `SPLIT_RULES`), after normalizing case or digits where asked.
 
     Characters and bytes join to the very text, whitespace tokens to the text with single blanks;
-    words forget where blanks were. Bytes are two hexadecimal digits; broken UTF-8 joins to U+FFFD.
+    words forget where blanks were; characters with features have ``;`` between those. Bytes are two
+    hexadecimal digits; broken UTF-8 joins to U+FFFD.
     """
 
     kind: str = "words"

@@ -21,6 +21,8 @@ from elman.tasks.config import check_residual
 
 _DROPOUTS = ("dropout", "input_dropout", "layer_dropout", "mixture_dropout")
 _SHARES = (*_DROPOUTS, "word_dropout", "weight_drop", "zoneout")
+_COUNTS = ("ngrams", "ngram_least")
+_STARTS = ("softmax_samples", "frequency_bias")
 _PENALTIES = ("activation_penalty", "temporal_penalty")
 
 
@@ -40,9 +42,15 @@ class LanguageModelConfig:
     freeze_vectors: bool = False  # leave those as they are
     tied: bool = True  # the softmax has the embedding's rows
     softmax: Literal["full", "adaptive"] = "full"
+    # Rare tokens that a training loss draws in place of all (Jean et al. 2015); as many frequent ones are kept.
+    softmax_samples: OptionalSize = 0  # 0: all are there
+    frequency_bias: bool = False  # begin with a softmax whose bias is how frequent each token is
     cutoffs: tuple[PositiveInt, ...] = ()  # first ids of adaptive's clusters; none: at 1/16 and 1/4 of all
     mixtures: LayerCount = 1  # softmaxes that are mixed (Yang et al. 2018), each with a vector of its own
     mixture_dropout: Rate = 0.0  # of those vectors
+    # Order of counted n-grams of the training text that are mixed in (Chen & Goodman 1999); 0: none.
+    ngrams: Annotated[int, Range(0, 9)] = 0
+    ngram_least: PositiveInt = 1  # those of three tokens and more that occur less often are left out
     dropout: Rate = 0.3  # of the last layer's outputs
     input_dropout: Rate | None = None  # of the first layer's inputs; none: as dropout
     layer_dropout: Rate | None = None  # between layers; none: as dropout
@@ -53,7 +61,9 @@ class LanguageModelConfig:
     activation_penalty: NonNegativeFloat = 0.0  # how much large outputs cost: α mean(h²)
     temporal_penalty: NonNegativeFloat = 0.0  # how much sudden changes cost: β mean((h_t - h_{t-1})²)
 
-    changeable: ClassVar[frozenset[str]] = frozenset({*_SHARES, *_PENALTIES, "vectors"})
+    changeable: ClassVar[frozenset[str]] = frozenset(
+        {*_SHARES, *_PENALTIES, *_COUNTS, "softmax_samples", "vectors"}
+    )
     """Options that may change when a trained model is trained on: its weights fit as well."""
 
     def __post_init__(self) -> None:
@@ -71,6 +81,14 @@ class LanguageModelConfig:
             raise ConfigError("cutoffs are given, but softmax is not 'adaptive'")
         if self.mixtures > 1 and self.softmax == "adaptive":
             raise ConfigError(f"mixtures is {self.mixtures}, but an adaptive softmax is not mixed")
+        for name in _STARTS:
+            if getattr(self, name) and (self.softmax == "adaptive" or self.mixtures > 1):
+                other = "an adaptive softmax" if self.softmax == "adaptive" else "a mixture of softmaxes"
+                raise ConfigError(f"{name} is {getattr(self, name)}, which is not for {other}; leave it out")
+        if self.ngram_least > 1 and self.ngrams < 3:
+            raise ConfigError(
+                f"ngram_least is {self.ngram_least}, but ngrams is {self.ngrams}; it must be 3 or more"
+            )
         if self.mixture_dropout and self.mixtures == 1:
             raise ConfigError("mixture_dropout is given, but one softmax is no mixture")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -32,6 +32,7 @@ class LanguageModelDataConfig(DataConfig):
     bptt_std: Annotated[float, Range(0, 1_000_000)] = 0.0  # of windows of random length; 0: all have ``bptt``
     random_start: bool = False  # begin elsewhere in the text each epoch
     eval_streams: Size = 16  # the most streams in which validation text is read during training
+    eval_tokens: OptionalSize = 0  # of it that evaluations during training read, from its beginning; 0: all
     cache: str = ""  # folder for encoded training text; "": elman in the user's cache folder
 
     @property
@@ -49,9 +50,16 @@ class LanguageModelDataset:
     ids: NDArray[Any]
     characters: int | None  # ends of lines included; None: not known of a part
     rows: int = 1  # streams in which it is evaluated
+    head: int = 0  # tokens of its beginning that evaluations during training read; 0: all
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def take_head(self) -> LanguageModelDataset:
+        """What evaluations during training read."""
+        if not 0 < self.head < len(self):
+            return self
+        return replace(self, ids=self.ids[: self.head], characters=None)
 
 
 def learn_tokenizer(texts: Iterable[str], tokens: TokenizerConfig) -> Tokenizer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from elman.errors import ModelError
 from elman.generation import Sampling, generate
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 def list_lm_parts(task: LanguageModel) -> dict[str, Any]:
     """Embed, recur, say what comes next."""
     net = task.net
+    if net.ngrams is not None:
+        raise ModelError("the model has n-grams, which run in Python only; train one with --set model.ngrams=0")
     return {
         "kind": "language_model",
         "tokenizer": task.tokenizer,

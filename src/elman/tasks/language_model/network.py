@@ -13,9 +13,11 @@ from elman.cells import Cell, Formulaic, Mogrifier, WeightDrop, Zoneout, get_cel
 from elman.layers.cross_entropy import weighted_mean
 from elman.layers.embedding import Embedding, LockedDropout, Pretrained, PretrainedEmbedding
 from elman.layers.mixture import Mixture
+from elman.layers.ngram_mixture import MixedOutput, NGramMixture
 from elman.layers.rnn import RNN
 from elman.layers.softmax import AdaptiveSoftmax, Output, Softmax
 from elman.shapes import Bool, Float, Int, Tensor
+from elman.state import State
 from elman.tasks.language_model.config import LanguageModelConfig
 
 
@@ -23,9 +25,12 @@ class LanguageModelNetwork(nn.Module):
     """p(w_{t+1} | w_{1:t}) = output(h_t), h_{1:T} = layers(embed(w_{1:T})).
 
     A state is a value: ``begin`` makes the first one, ``read`` and ``step`` take one and return the next.
+    With n-grams beside the layers, a state and what is read have their context, too; they stand apart while
+    the layers are trained.
     """
 
     softmax: Output
+    ngrams: NGramMixture | None
 
     def __init__(self, config: LanguageModelConfig, vocabulary: int, vectors: Pretrained | None = None) -> None:
         super().__init__()
@@ -41,21 +46,37 @@ class LanguageModelNetwork(nn.Module):
             size = cells[-1].output_size
         self.layers = RNN(stack_cells(cells, [between] * (len(cells) - 1), residual=config.residual))
         self.softmax = _output(config, size, vocabulary, self.embed)
+        self.ngrams = None
 
     @property
-    def output(self) -> Output:
+    def output(self) -> Output | MixedOutput:
         """From what `read` returns to the next token. A property: protocols see no submodules."""
-        return self.softmax
+        return self.softmax if self.ngrams is None else MixedOutput(self.softmax, self.ngrams)
 
     def begin(self, rows: int, like: Tensor | None = None) -> Any:
         """The state before a text, for so many texts: zero, by default where the weights are."""
+        state = self.begin_layers(rows, like)
+        return state if self.ngrams is None else State(layers=state, context=self.ngrams.ngrams.begin(rows))
+
+    def begin_layers(self, rows: int, like: Tensor | None = None) -> Any:
+        """The layers' part of `begin`."""
         like = next(self.layers.parameters()) if like is None else like
         return self.layers.cell.initial(like.new_zeros(rows, 1))
 
     def read(
         self, state: Any, ids: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"] | None = None
+    ) -> tuple[Any, Float[Tensor, "B T D"]]:
+        """The state after some tokens, and what the output sees after each, before any output dropout."""
+        if self.ngrams is None:
+            return self.read_layers(state, ids, mask)
+        layers, hs = self.read_layers(state.layers, ids, mask)
+        context, contexts = self.ngrams.read(state.context, ids, mask)
+        return State(layers=layers, context=context), torch.cat([hs, contexts.to(hs)], -1)
+
+    def read_layers(
+        self, state: Any, ids: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"] | None = None
     ) -> tuple[Any, Float[Tensor, "B T H"]]:
-        """The state after some tokens, and the outputs after each, before any output dropout."""
+        """The layers' part of `read`."""
         # In memory time comes first, which all recurrent kernels want.
         turned = ids.t()
         xs = self.embed(turned)
@@ -101,14 +122,14 @@ class BPTTLoss:
         self.activation_penalty, self.temporal_penalty = config.activation_penalty, config.temporal_penalty
 
     def begin(self, batch: BPTTBatch) -> Any:
-        return self.net.begin(len(batch.ids))
+        return self.net.begin_layers(len(batch.ids))
 
     def __call__(self, batch: BPTTBatch, progress: float, state: Any) -> tuple[Tensor, Any]:
-        state, hs = self.net.read(state, batch.ids)
+        state, hs = self.net.read_layers(state, batch.ids)
         kept = self.net.drop(hs)
         mask = batch.mask | ~batch.mask.any()
         # Time first, as it lies in memory: nothing is copied.
-        loss = self.net.output.loss(kept.transpose(0, 1), batch.targets.t(), mask.t())
+        loss = self.net.softmax.loss(kept.transpose(0, 1), batch.targets.t(), mask.t())
         if self.activation_penalty:
             loss = loss + self.activation_penalty * weighted_mean(_mean_square(kept), mask)
         if self.temporal_penalty and hs.shape[1] > 1:
@@ -139,7 +160,7 @@ def _output(
         return AdaptiveSoftmax(size, vocabulary, cutoffs)
     tied = embed if config.tied and isinstance(embed, Embedding) else None
     if config.mixtures == 1:
-        return Softmax(size, vocabulary, tied)
+        return Softmax(size, vocabulary, tied, samples=config.softmax_samples)
     return Mixture(size, vocabulary, tied, count=config.mixtures, dropout=config.mixture_dropout)
 
 

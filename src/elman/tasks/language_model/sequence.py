@@ -11,6 +11,7 @@ from torch.nn.functional import cross_entropy, dropout
 
 from elman.decoding import AtLengths
 from elman.decoding.sequence_model import DecoderStart, Sequences, SequenceScores
+from elman.errors import ModelError
 from elman.layers.cross_entropy import weighted_mean
 from elman.scan import scan
 from elman.shapes import Float, Tensor
@@ -64,6 +65,10 @@ class LanguageModelSequenceModel(TaskSequenceModel):
 
     def begin(self, window: StatefulBatch, copies: int = 1) -> DecoderStart:
         net, rows = self.net, len(window.batch.ids) * copies
+        stop = AtLengths(self.targets(window).mask.sum(1).repeat_interleave(copies))
+        start, limit = window.batch.ids[:, 0].repeat_interleave(copies), window.batch.ids.shape[1]
+        if net.ngrams is not None:
+            return DecoderStart(net.step, _refuse_blend, repeat(window.state, copies), start, stop, limit)
         every = torch.arange(net.vocabulary, device=window.batch.ids.device)
         E: Tensor = net.embed(every[None])[0]
         if net.training and net.word_dropout:
@@ -81,8 +86,6 @@ class LanguageModelSequenceModel(TaskSequenceModel):
             mixed, given = weights.to(E.dtype) @ E, E[tokens.clamp(min=0)]
             return after(state, torch.where((tokens < 0)[:, None], mixed, given))
 
-        stop = AtLengths(self.targets(window).mask.sum(1).repeat_interleave(copies))
-        start, limit = window.batch.ids[:, 0].repeat_interleave(copies), window.batch.ids.shape[1]
         return DecoderStart(step, blend, repeat(window.state, copies), start, stop, limit)
 
     def score(self, window: StatefulBatch, given: Sequences, copies: int = 1) -> SequenceScores:
@@ -109,6 +112,10 @@ class LanguageModelSequenceModel(TaskSequenceModel):
     def following(self, window: StatefulBatch) -> Any:
         """The state after the window itself, for the one that comes next."""
         return self.net.read(window.state, window.batch.ids)[0]
+
+
+def _refuse_blend(state: Any, tokens: Tensor, weights: Tensor) -> tuple[Any, Tensor]:
+    raise ModelError("n-grams read tokens, not mixtures of them; they stand apart while a network is trained")
 
 
 class StatefulObjective:

@@ -9,6 +9,7 @@ from math import exp, inf, log
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import torch
 
 from elman.building_limit import limit_to_memory
@@ -19,8 +20,11 @@ from elman.generation.mixin import GenerationMixin
 from elman.generation.scoring import StreamingNLL
 from elman.layers import graph_replay
 from elman.layers.embedding import Pretrained, PretrainedEmbedding
+from elman.layers.ngram_mixture import NGramMixture
+from elman.layers.softmax import Softmax
 from elman.layers.weight_transfer import copy_weights
 from elman.model_files import VOCABULARIES, remove_files
+from elman.number_format import format_number
 from elman.shapes import Tensor
 from elman.state import eval_mode
 from elman.tasks.base import Progress, Task, TaskDefaults
@@ -46,6 +50,7 @@ from elman.tasks.language_model.lm_baseline import judge_ngrams
 from elman.tasks.language_model.lm_blueprint import list_lm_parts, write_sample
 from elman.tasks.language_model.network import BPTTBatch, BPTTLoss, LanguageModelNetwork
 from elman.tasks.language_model.sequence import LanguageModelSequenceModel
+from elman.tasks.language_model.text_ngrams import count_ngrams_of, load_ngrams, mix_best
 from elman.tasks.results import CardInfo, Report
 from elman.text.arguments import check_texts
 from elman.text.batching import BPTTBatches, BPTTWindow, BPTTWindows
@@ -103,6 +108,7 @@ class LanguageModel(GenerationMixin, Task[str]):
         with limit_to_memory():
             self.net = LanguageModelNetwork(config, len(tokenizer.items), vectors)
         self.bptt_loss = BPTTLoss(self.net, config)
+        self.counted: list[NGramMixture] = []  # n-grams of a run, beside the network that it trains
 
     @classmethod
     def split(cls, data: LanguageModelDataConfig) -> tuple[TextCorpus, TextCorpus | None]:
@@ -179,14 +185,22 @@ class LanguageModel(GenerationMixin, Task[str]):
         cls, config: LanguageModelConfig, folder: Path, weights: Mapping[str, Tensor]
     ) -> LanguageModel:
         tokenizer = load_tokenizer(folder)
+        model = cls(config, tokenizer, cls._stored_vectors(config, weights, len(tokenizer.items)))
+        model.net.ngrams = load_ngrams(weights, len(tokenizer.items))
+        return model
+
+    @staticmethod
+    def _stored_vectors(
+        config: LanguageModelConfig, weights: Mapping[str, Tensor], tokens: int
+    ) -> Pretrained | None:
+        """What an embedding of these weights is made from, as far as shapes go."""
         if not config.vectors:
-            return cls(config, tokenizer)
+            return None
         if config.freeze_vectors:
             own, given, trained = (weights[f"embed.{n}"] for n in ("own", "given", "trained"))
-            return cls(config, tokenizer, Pretrained.like(own, given, trained))
-        nothing = torch.zeros(len(tokenizer.items), dtype=torch.bool)
-        matrix = torch.zeros_like(weights["embed.E.weight"])
-        return cls(config, tokenizer, Pretrained(matrix, nothing, ~nothing))
+            return Pretrained.like(own, given, trained)
+        nothing = torch.zeros(tokens, dtype=torch.bool)
+        return Pretrained(torch.zeros_like(weights["embed.E.weight"]), nothing, ~nothing)
 
     def grow(
         self, tokens: TokenizerConfig, examples: TextCorpus | Iterable[str]
@@ -201,7 +215,9 @@ class LanguageModel(GenerationMixin, Task[str]):
         if not new.taken:
             return self, growth
         large = LanguageModel(self.config, known.extend(new.taken), self._longer_vectors(len(new.taken)))
+        ngrams, self.net.ngrams = self.net.ngrams, None
         copy_weights(self.net, large.net)
+        large.net.ngrams = ngrams and ngrams.widen(large.net.vocabulary)
         return large, growth
 
     def _longer_vectors(self, further: int) -> Pretrained | None:
@@ -246,9 +262,34 @@ class LanguageModel(GenerationMixin, Task[str]):
         """What is validated on, in a few streams."""
         if examples is None:
             return None
-        found = self.encode(examples)
-        # Each stream begins without a past, which must not weigh much.
-        return replace(found, rows=min(data.eval_streams, max(1, len(found) // 2000)))
+        found = replace(self.encode(examples), head=data.eval_tokens)
+        return replace(found, rows=_count_streams(found, data.eval_streams))
+
+    def fit_statistics(self, dataset: LanguageModelDataset) -> None:
+        """Count the n-grams of the training text, and its tokens, where these settle how a softmax begins."""
+        self.counted = count_ngrams_of(self, dataset)
+        if self.config.frequency_bias and self.record is None and isinstance(self.net.softmax, Softmax):
+            counts = np.bincount(np.asarray(dataset.ids), minlength=self.net.vocabulary)
+            self.net.softmax.begin_with(torch.from_numpy(counts))
+
+    def validate(self, dataset: LanguageModelDataset) -> dict[str, float]:
+        """The scores of the beginning of the text, or of all of it, with the n-grams where there are any."""
+        head = dataset.take_head()
+        head = replace(head, rows=_count_streams(head, dataset.rows))
+        if not self.counted:
+            return self.evaluate_dataset(head)
+        total = mix_best(self, self.counted, head)
+        self.net.ngrams = None
+        return self.score_costs(head, total)
+
+    def calibrate(self, dataset: LanguageModelDataset | None) -> dict[str, float]:
+        """Mix in the n-grams for good. The scores are of all the text, where only its beginning was read."""
+        counted, self.counted = self.counted, []
+        if counted and dataset is not None:
+            return self.score_costs(dataset, mix_best(self, counted, dataset))
+        if counted:
+            self.net.ngrams = counted[-1]
+        return self.evaluate_dataset(dataset) if dataset is not None and dataset.head else {}
 
     def build_batches(
         self, dataset: LanguageModelDataset, data: LanguageModelDataConfig, seed: int
@@ -348,8 +389,21 @@ class LanguageModel(GenerationMixin, Task[str]):
             f"tokens: {len(self.tokenizer.items):,}, {self.net.embed.output_size} features each",
             f"network: {cell}, layers of {sizes} units, {'tied ' * m.tied}{m.softmax} softmax"
             + f", {m.mixtures} of them mixed" * (m.mixtures > 1),
+            *([f"n-grams: {self._describe_ngrams()}"] if self.net.ngrams else []),
         ]
         return CardInfo("A language model", 'perplexity(["some text"])', facts)
+
+    def _describe_ngrams(self) -> str:
+        assert self.net.ngrams
+        counted, share = self.net.ngrams.ngrams, format_number(float(self.net.ngrams.share), 2)
+        return (
+            f"{counted.count:,} of 1 to {counted.order} tokens, Kneser-Ney; the network has the share {share}"
+        )
+
+
+def _count_streams(data: LanguageModelDataset, most: int) -> int:
+    """Each stream begins without a past, which must not weigh much."""
+    return min(most, max(1, len(data) // 2000))
 
 
 def _even(data: LanguageModelDataset, most: int) -> int:

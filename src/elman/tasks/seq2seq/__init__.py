@@ -18,14 +18,15 @@ SPEC = TaskSpec(
     short_help="Train a sequence-to-sequence model: from a text to a text.",
     help="""Train a sequence-to-sequence model: translation, spelling to sound, from any text to a text.
 
-    Line i of the first file belongs to line i of the second; a table has columns source and target. The
-    defaults are subwords, a bidirectional LSTM encoder and an LSTM decoder with attention between its
-    layers. Any key of a recipe can be set with --set.
+    Line i of the first file belongs to line i of the second; a table has columns source and target, and may
+    have one of features. A bidirectional LSTM reads, an LSTM with attention writes: subwords of sentences,
+    letters of single words. Any key of a recipe can be set with --set.
 
     \b
     Examples:
       elman train seq2seq --train train.en train.de --valid val.en val.de --out models/en-de
       elman train seq2seq --train pairs.tsv --source-tokens chars --target-tokens words --out models/g2p
+      elman train seq2seq --train forms.tsv --source 1 --target 2 --features 3 --out models/forms
       elman train seq2seq --train faq.csv --source question --target answer --joint --out models/faq
     """,
     flags={
@@ -42,8 +43,13 @@ SPEC = TaskSpec(
         "--skip-bad": FILES["--skip-bad"],
         "--source": Flag("data.source", "Name or number of the source column of a table.", "COLUMN"),
         "--target": Flag("data.target", "Name or number of the target column.", "COLUMN"),
+        "--features": Flag(
+            "data.features", "Column of features (V;PST): whole symbols behind the source.", "COLUMN"
+        ),
         "--source-tokens": Flag(
-            "tokens.source.kind", "Tokenizer: words, whitespace, chars, bytes, bpe or unigram; default: bpe."
+            "tokens.source.kind",
+            "Tokenizer: words, whitespace, chars, chars+features, bytes, bpe or unigram; default: bpe, of "
+            "single words chars.",
         ),
         "--target-tokens": Flag("tokens.target.kind", "The same for the targets."),
         "--joint": Flag("tokens.joint", "One shared vocabulary for source and target.", type=bool),

@@ -23,8 +23,9 @@ from elman.ranges import (
 
 DecoderKind = Literal["auto", "plain", "context", "bahdanau", "luong", "gnmt", "input-feeding", "transducer"]
 ATTENDING = ("bahdanau", "luong", "gnmt", "input-feeding")
+MemberCount = Annotated[int, Range(1, 16)]
 _TRAINING = ("dropout", "word_dropout", "label_smoothing", "coverage", "vectors")
-_WRITING = ("metric", "bleu", "beam", "length_penalty", "max_tokens", "replace_unk")
+_WRITING = ("metric", "bleu", "ctc_ranking", "beam", "length_penalty", "max_tokens", "replace_unk")
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,9 @@ class Seq2SeqConfig:
     decoder_only: bool = False  # one network reads the source, then <s>, then writes the target
     copying: bool = False  # words of the source can be written, known or not (See et al. 2017)
     coverage: NonNegativeFloat = 0.0  # what it costs in training to look twice at a word (See et al. 2017)
+    ctc: NonNegativeFloat = 0.0  # weight of a second loss: the encoder alone spells the target, in order (CTC)
+    ctc_ranking: NonNegativeFloat = 0.0  # weight of log p of CTC when the answers of a beam are ranked
+    members: MemberCount = 1  # networks, trained side by side; the mean of their probabilities writes
     label_smoothing: Rate = 0.1  # share of the probability that is spread over all tokens
     dropout: Rate = 0.3
     zoneout: Rate = 0.0  # share of the units that keep their state at a step
@@ -88,6 +92,8 @@ class Seq2SeqConfig:
             raise ConfigError(f"context_readout is for the decoder 'context', but decoder is {self.decoder!r}")
         if self.decoder == "gnmt" and self.layers < 2:
             raise ConfigError("decoder is 'gnmt', which needs two layers, but layers is 1; take 'luong' or 2")
+        if self.ctc_ranking and not self.ctc:
+            raise ConfigError("ctc_ranking needs what ctc trains: set ctc above 0, such as 0.3")
         if self.copying and self.label_smoothing:
             raise ConfigError("copying has no label smoothing: set label_smoothing to 0")
         if self.shared and self.vectors:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from elman.errors import ConfigError, DataError
 from elman.ranges import NonNegativeInt, PositiveInt
@@ -31,6 +31,7 @@ class Seq2SeqDataConfig(ExamplesConfig):
     format: Literal["", TableFormat] = ""  # "": by the ending
     source: str = "source"  # column: a name, or a number from 1
     target: str = "target"
+    features: str = ""  # column of features, whole symbols behind the source: ``walk`` and ``V;PST``; "": none
     separator: str = ""  # of one file: what parts source and target, where it is no table
     multi_reference: bool = False  # pairs with one source are one to judge by, if it is not trained on
     max_tokens: PositiveInt = 200  # pairs with more tokens on a side are not trained on
@@ -40,6 +41,11 @@ class Seq2SeqDataConfig(ExamplesConfig):
         super().__post_init__()
         if self.separator and self.format:
             raise ConfigError("separator is for text that is no table; leave format out")
+        parallel = isinstance(self.train, tuple) and len(self.train) > 1
+        if self.features and (self.separator or parallel):
+            raise ConfigError(
+                "features are a column of a table, but train is none: write them behind the source"
+            )
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,8 @@ def _open_rows(data: Seq2SeqDataConfig, paths: tuple[str, ...]) -> TableRows:
         table = Table(display_name(paths[0]), columns, _read_separated(data, paths[0]), format="lines")
     else:
         wanted, format = {"source": data.source, "target": data.target}, data.format or None
+        if data.features:
+            wanted["features"] = data.features
         return TableRows(paths[0], wanted, format=format, encoding=data.encoding, skip_bad=data.skip_bad)
     return TableRows(table, {name: name for name in columns}, skip_bad=data.skip_bad, as_is=columns)
 
@@ -98,8 +106,8 @@ def _read_separated(data: Seq2SeqDataConfig, path: str) -> Iterator[TableRow]:
 
 def _build_examples(rows: TableRows, file: str) -> Iterator[Seq2SeqExample]:
     """Pairs of which both sides say something; what is empty on both sides is left out."""
-    empty = True
-    for number, pair in rows.check(_check_pair):
+    empty, check = True, _check_features if "features" in rows.roles else _check_pair
+    for number, pair in rows.check(check):
         if pair is not None:
             empty = False
             yield Seq2SeqExample(*pair, f"{file}:{number}")
@@ -119,6 +127,16 @@ def _check_pair(text: str, *targets: str) -> tuple[str, tuple[str, ...]] | None:
     )
 
 
+def _check_features(text: str, target: str, features: str) -> tuple[str, tuple[str, ...]] | None:
+    return _check_pair(join_features(text, features), target)
+
+
+def join_features(text: str, features: str) -> str:
+    """A source with its features behind it, as ``chars+features`` reads them: no blank stands among them."""
+    symbols = ";".join(features.split())
+    return f"{text} {symbols}" if set(";|") & set(symbols) else f"{text} {symbols};"
+
+
 def _group_by_source(pairs: Iterator[Seq2SeqExample]) -> Iterator[Seq2SeqExample]:
     """One example for each source, with all its targets."""
     groups: dict[str, Seq2SeqExample] = {}
@@ -126,22 +144,6 @@ def _group_by_source(pairs: Iterator[Seq2SeqExample]) -> Iterator[Seq2SeqExample
         first = groups.setdefault(example.source, example._replace(targets=()))
         groups[example.source] = first._replace(targets=first.targets + example.targets)
     yield from groups.values()
-
-
-def measure_targets(examples: Sequence[Seq2SeqExample]) -> dict[str, Any]:
-    """How much is to be written, and which share of it stands in its source.
-
-    Where most targets are one word, its characters are looked for, else words.
-    """
-    targets = [example.targets[0] for example in examples]
-    words, characters = sum(len(target.split()) for target in targets), sum(map(len, targets))
-    cut: Callable[[str], Sequence[str]] = list if words < 1.5 * len(targets) else str.split
-    found = count = 0
-    for example in examples:
-        source, symbols = set(cut(example.source)), cut(example.targets[0])
-        found += sum(symbol in source for symbol in symbols)
-        count += len(symbols)
-    return {"target_words": words, "target_characters": characters, "shared": found / max(1, count)}
 
 
 def unseen(held: Sequence[Seq2SeqExample], training: Iterable[Seq2SeqExample]) -> list[Seq2SeqExample]:

@@ -92,10 +92,11 @@ def align(tasks: Sequence[Seq2Seq], text: str, answer: Sequence[str]) -> Alignme
     first, row = tasks[0], row_of(tasks[0], text, answer)
     looked = []
     for task in tasks:
-        weights = teacher_forced(task.net, task.collate([row])).weights
-        if weights is None:
-            raise ConfigError(f"there is no attention to show: decoder is {task.config.decoder!r}")
-        looked.append(weights[0].float().cpu())
+        for net in task.net.members:
+            weights = teacher_forced(net, task.collate([row])).weights
+            if weights is None:
+                raise ConfigError(f"there is no attention to show: decoder is {task.config.decoder!r}")
+            looked.append(weights[0].float().cpu())
     written = [display_target(first, row, i) for i in row.target]
     return Alignment(source_tokens(first, text), written, torch.stack(looked).mean(0))
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import log
+
 import torch
 from torch.nn.functional import pad
 
 from elman.decoding import Step
 from elman.layers.cross_entropy import weighted_mean
 from elman.layers.decoders.base import DecoderContext, DecoderOutput
+from elman.layers.encoder import EncoderOutput
 from elman.shapes import Float, Int, Tensor
 from elman.state import State
 from elman.tasks.seq2seq.config import Seq2SeqConfig
@@ -18,21 +21,31 @@ from elman.text.vocab import BOS, UNK
 
 def teacher_forced(net: Seq2SeqNetwork, batch: Seq2SeqBatch) -> DecoderOutput:
     """What the decoder says after each of the right tokens, all steps at once where it can."""
-    session, state = net.decoder.begin(net.encode(batch.source, batch.mask))
+    return _read_targets(net, net.encode(batch.source, batch.mask), batch)
+
+
+def _read_targets(net: Seq2SeqNetwork, encoded: EncoderOutput, batch: Seq2SeqBatch) -> DecoderOutput:
+    session, state = net.decoder.begin(encoded)
     return net.read(session, state, tokens_before(net, batch.target))
 
 
 def nll(net: Seq2SeqNetwork, batch: Seq2SeqBatch) -> Float[Tensor, "B T"]:
-    """-log p of every target."""
-    return costs(net, teacher_forced(net, batch), batch.target, batch.copies)
+    """-log p of every target, by the mean probability of all members."""
+    each = [costs(one, teacher_forced(one, batch), batch.target, batch.copies) for one in net.members]
+    return log(len(each)) - torch.stack(each).neg().logsumexp(0)
 
 
 def loss(net: Seq2SeqNetwork, config: Seq2SeqConfig, batch: Seq2SeqBatch) -> Float[Tensor, ""]:
     """Mean over tokens of -log p(y_i | y_{<i}, x), smoothed; with ``coverage``, more for a second look.
 
-    Coverage costs λ Σ_j min(α_ij, Σ_{k<i} α_kj) a token (See et al. 2017).
+    Coverage costs λ Σ_j min(α_ij, Σ_{k<i} α_kj) a token (See et al. 2017). Members learn each for itself.
     """
-    reading = teacher_forced(net, batch)
+    return torch.stack([_member_loss(one, config, batch) for one in net.members]).mean()
+
+
+def _member_loss(net: Seq2SeqNetwork, config: Seq2SeqConfig, batch: Seq2SeqBatch) -> Float[Tensor, ""]:
+    encoded = net.encode(batch.source, batch.mask)
+    reading = _read_targets(net, encoded, batch)
     reading = reading._replace(os=net.drop(reading.os))
     mask = batch.target_mask
     if net.pointer is None:
@@ -43,6 +56,9 @@ def loss(net: Seq2SeqNetwork, config: Seq2SeqConfig, batch: Seq2SeqBatch) -> Flo
         looked = reading.weights
         twice = torch.minimum(looked, looked.cumsum(1) - looked).sum(-1)
         total = total + config.coverage * weighted_mean(twice, mask)
+    if net.speller is not None:
+        spelt = net.speller.nll(encoded, to_vocabulary(net, batch.target), mask).sum() / mask.sum()
+        total = total + config.ctc * spelt
     return total
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -31,6 +32,7 @@ from elman.shapes import Bool, Int, Tensor
 from elman.state import State
 from elman.tasks.seq2seq.config import Seq2SeqConfig
 from elman.tasks.seq2seq.pointer import Pointer
+from elman.tasks.seq2seq.speller import Speller
 from elman.text.vocab import BOS
 
 _ATTENDING: dict[str, Callable[..., Decoder]] = {
@@ -65,6 +67,17 @@ class Seq2SeqNetwork(nn.Module):
         self.drop = LockedDropout(config.dropout)
         self.softmax = Softmax(size, target, tied, smoothing=config.label_smoothing)
         self.pointer = Pointer(size, target) if config.copying else None
+        self.spelling_weight = config.ctc_ranking
+        self.speller = Speller(self.reader.output_size, target) if config.ctc else None
+        one = replace(config, members=1)
+        self.others = nn.ModuleList(
+            Seq2SeqNetwork(one, vocabularies, vectors) for _ in range(config.members - 1)
+        )
+
+    @property
+    def members(self) -> list[Seq2SeqNetwork]:
+        """This network, and those that are trained beside it."""
+        return [self, *cast("list[Seq2SeqNetwork]", list(self.others))]
 
     @property
     def reads(self) -> Embedding | PretrainedEmbedding:

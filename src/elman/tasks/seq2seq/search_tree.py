@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from elman.decoding import BeamTree, grow_tree
 from elman.state import eval_mode
 from elman.tasks.seq2seq.explain import display_target
 from elman.tasks.seq2seq.loss import decoder_step
+from elman.tasks.seq2seq.ranking import rank_hypotheses, ranking_weight
 from elman.tasks.seq2seq.search import DecodingConfig, trace_search
 from elman.text.vocab import BOS, SPECIALS
 
@@ -33,6 +35,10 @@ def search_tree(tasks: Sequence[Seq2Seq], text: str, config: DecodingConfig) -> 
     with ExitStack() as stack:
         for task in tasks:
             stack.enter_context(eval_mode(task.net))
-        steps = [decoder_step(task.net, batch) for task in tasks]
-        events, best = trace_search(steps, batch, config, join)
+        nets = [one for task in tasks for one in task.net.members]
+        weight = ranking_weight(nets, config)
+        searched = replace(config, n_best=config.beam) if weight else config
+        events, best = trace_search([decoder_step(net, batch) for net in nets], batch, searched, join)
+        if weight:
+            (best,) = rank_hypotheses(nets, batch, [best], config, weight)
     return grow_tree(events, best, partial(display_target, first, row), start=SPECIALS[BOS])

@@ -41,6 +41,8 @@ def _refuse(config: Seq2SeqConfig) -> None:
     for name in ("copying", "replace_unk"):
         if getattr(config, name):
             raise ModelError(f"model.{name} is true, which a page cannot run")
+    if config.members > 1:
+        raise ModelError(f"a page runs one network, not {config.members}: train with --set model.members=1")
 
 
 def _list_decoder_parts(config: Seq2SeqConfig, decoder: Decoder) -> dict[str, Any]:

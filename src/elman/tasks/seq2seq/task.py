@@ -30,7 +30,7 @@ from elman.tasks.seq2seq.data import (
     Seq2SeqDataset,
     Seq2SeqExample,
     TokenizerPairConfig,
-    measure_targets,
+    join_features,
     read_examples,
     unseen,
 )
@@ -44,10 +44,12 @@ from elman.tasks.seq2seq.search_tree import search_tree
 from elman.tasks.seq2seq.seq2seq_baseline import judge_lookups
 from elman.tasks.seq2seq.seq2seq_blueprint import list_seq2seq_parts
 from elman.tasks.seq2seq.sequence import Seq2SeqSequenceModel
+from elman.tasks.seq2seq.target_facts import measure_targets
 from elman.tasks.seq2seq.tokenizer_pair import TokenizerPair
 from elman.tasks.seq2seq.translation import Translation, attention_weights, translate_rows
 from elman.text.arguments import check_text, check_texts
 from elman.text.batching import pad
+from elman.text.subword_tokenizer import SUBWORD_KINDS
 from elman.text.vectors import read_vectors
 
 __all__ = [
@@ -94,17 +96,14 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
     def __init__(
         self, config: Seq2SeqConfig, tokenizers: TokenizerPair, vectors: Pretrained | None = None
     ) -> None:
-        if config.shared and not tokenizers.joint:
-            raise ConfigError("shared is one embedding for both sides: set tokens.joint to true")
-        pieces = "subword" in (tokenizers.source.level, tokenizers.target.level)
-        if (config.copying or config.replace_unk) and pieces:
-            raise ConfigError(
-                "copying and replace_unk are for words: set the kind of both sides' tokens to words"
-            )
         self.config, self.tokenizers = config, tokenizers
         sizes = len(tokenizers.source.items), len(tokenizers.target.items)
         with limit_to_memory():
             self.net = Seq2SeqNetwork(config, sizes, vectors)
+
+    @property
+    def table_columns(self) -> tuple[str, ...]:
+        return ("source", "features") if self.record and self.record.data.features else self.text_columns
 
     @property
     def metric(self) -> str:
@@ -137,7 +136,18 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
     @classmethod
     def measure(cls, examples: Sequence[Seq2SeqExample], tokens: TokenizerPairConfig) -> DataFacts:
         """The words are those of the sources."""
-        return replace(super().measure(examples, tokens.source), **measure_targets(examples))
+        read = super().measure(examples, tokens.source)
+        return replace(read, **measure_targets(examples), target_kind=tokens.target.kind)
+
+    @classmethod
+    def check_tokens(cls, config: Seq2SeqConfig, tokens: TokenizerPairConfig) -> None:
+        if config.shared and not tokens.joint:
+            raise ConfigError("shared is one embedding for both sides: set tokens.joint to true")
+        pieces = {tokens.source.kind, tokens.target.kind} & {*SUBWORD_KINDS}
+        if (config.copying or config.replace_unk) and pieces:
+            raise ConfigError(
+                "copying and replace_unk are for words: set the kind of both sides' tokens to words"
+            )
 
     @classmethod
     def check_objective(cls, config: Seq2SeqConfig, objective: str) -> None:
@@ -146,11 +156,14 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
                 "model.coverage is for tokens that are read at once, which 'scheduled' ones are not: "
                 "set it to 0, or objective.kind to 'likelihood'"
             )
+        if config.members > 1 and objective != "likelihood":
+            raise ConfigError(f"objective {objective!r} is for one network: set model.members to 1")
 
     @classmethod
     def from_examples(
         cls, config: Seq2SeqConfig, tokens: TokenizerPairConfig, examples: Sequence[Seq2SeqExample]
     ) -> Seq2Seq:
+        cls.check_tokens(config, tokens)
         tokenizers = TokenizerPair.learn(tokens, examples)
         if not config.vectors:
             return cls(config, tokenizers)
@@ -301,11 +314,12 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
 
     def predict_rows(self, rows: Sequence[tuple[str, ...]], options: PredictOptions) -> Iterator[Answer]:
         """The answer to each text, or the best few with their scores; to a blank text a blank one."""
-        texts = [text if text.strip() else "" for (text,) in rows]  # blanks can be tokens, too
+        texts = [*map(_join_row, rows)]
         common = {"beam": max(self.config.beam, options.n_best), "n_best": options.n_best}
         config = replace(self.decoding_config, **{**common, **options.decoding})
-        found = self.translations(texts, config=config, others=options.others)
-        for (text,), answers in zip(rows, found, strict=True):
+        asked = [text if text.strip() else "" for text in texts]  # blanks can be tokens, too
+        found = self.translations(asked, config=config, others=options.others)
+        for text, answers in zip(texts, found, strict=True):
             best, looked = answers[0], None
             scored = options.n_best > 1 and best.log_probs
             line = "\t".join(f"{one.text} {one.score:.4f}" for one in answers) if scored else best.text
@@ -321,6 +335,8 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
         return rank_columns({"prediction": str, "score": float}, options.n_best)
 
     def sequence_model(self) -> Seq2SeqSequenceModel:
+        if self.config.members > 1:
+            raise ConfigError("objectives and exposure are for one network: set model.members to 1")
         return Seq2SeqSequenceModel(self)
 
     def card_info(self) -> CardInfo:
@@ -333,3 +349,9 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
             f"{m.hidden} units; decoder: {seen}",
         ]
         return CardInfo("A sequence-to-sequence model", 'translate(["some text"])', facts)
+
+
+def _join_row(row: tuple[str, ...]) -> str:
+    """The text of a row, with the features of a second cell."""
+    text, *features = row
+    return join_features(text, *features) if features else text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,7 @@ from elman.tasks.parallel_map import parallel_map
 from elman.tasks.seq2seq.data import EncodedPair
 from elman.tasks.seq2seq.loss import decoder_step, teacher_forced, to_vocabulary, with_copies
 from elman.tasks.seq2seq.network import Seq2SeqNetwork
+from elman.tasks.seq2seq.ranking import rank_hypotheses, ranking_weight
 from elman.tasks.seq2seq.search import DecodingConfig, Seq2SeqBatch, chunks, write
 from elman.text.length_limit import check_lengths
 from elman.text.vocab import UNK
@@ -70,9 +72,11 @@ def _answerer(
     tasks: Sequence[Seq2Seq], rows: Sequence[EncodedPair], decoding: DecodingConfig
 ) -> Callable[[list[int]], list[list[Translation]]]:
     """What answers some of the rows, by number; threads may do so side by side."""
-    first = tasks[0]
+    first, nets = tasks[0], [one for task in tasks for one in task.net.members]
+    weight = ranking_weight(nets, decoding)
+    searched = replace(decoding, n_best=decoding.beam) if weight else decoding
     with torch.no_grad():
-        writers = [_quick_steps(task.net, decoding.precision) for task in tasks]
+        writers = [_quick_steps(net, decoding.precision) for net in nets]
 
     @torch.no_grad()  # inside, for threads of its own
     def answer(some: list[int]) -> list[list[Translation]]:
@@ -82,7 +86,9 @@ def _answerer(
         def text(number: int, ids: list[int]) -> str:
             return first.tokenizers.join_tokens(first.tokenizers.decode(ids, chosen[number]), ids)
 
-        written = write([begin(batch) for begin in writers], batch, decoding, text)
+        written = write([begin(batch) for begin in writers], batch, searched, text)
+        if weight:
+            written = rank_hypotheses(nets, batch, written, decoding, weight)
         return [
             [_translation(first, row, one, decoding.stop) for one in best]
             for row, best in zip(chosen, written, strict=True)
@@ -126,8 +132,11 @@ def _translation(task: Seq2Seq, row: EncodedPair, best: Hypothesis, stop: Sequen
 
 @torch.no_grad()
 def attention_weights(task: Seq2Seq, row: EncodedPair, ids: Sequence[int]) -> Float[Tensor, "T S"]:
-    """Where the decoder looks when it writes these tokens."""
+    """Where the decoder looks when it writes these tokens; the mean over all members."""
+    looked, batch = [], task.collate([row._replace(target=list(ids))])
     with eval_mode(task.net) as net:
-        output = teacher_forced(net, task.collate([row._replace(target=list(ids))]))
-    assert output.weights is not None
-    return output.weights[0].float().cpu()
+        for one in net.members:
+            weights = teacher_forced(one, batch).weights
+            assert weights is not None
+            looked.append(weights[0].float().cpu())
+    return torch.stack(looked).mean(0)

@@ -60,6 +60,11 @@ class TableRows:
             self._bad.refuse(rows)
 
     @property
+    def roles(self) -> tuple[str, ...]:
+        """What the values of a row are, in order."""
+        return tuple(self._wanted)
+
+    @property
     def report(self) -> TableReport:
         """What was read so far."""
         table = self.table

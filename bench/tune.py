@@ -1,0 +1,95 @@
+"""elman tune against the plain settings, on the data of five recipes (found through ELMAN_DATA).
+
+Each search has the same minutes and cores. Then the plain settings, trial 0 of the search, are trained as long
+as its best trial was, and both are scored once on the test data, which the search never read. Needs: optuna.
+
+    ELMAN_DATA=... python bench/tune.py --minutes 30 --jobs 2 --out tuned
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+SETS = {"trec": 1.0, "r8": 1.0, "sst2": 1.0, "conll2000": 1.0, "cmudict": 0.034}  # and how much of the data
+LESS_IS_BETTER = ("perplexity", "edit_rate", "nats_per_token")
+SETTINGS = ("holdout", "batch_tokens", "share")  # of a recipe's data: they are for the search, or the bench
+
+
+def data_options(name: str) -> tuple[str, list[str]]:
+    """The task of a recipe, and what its data is as options of a command: none of its other settings."""
+    recipe = tomllib.loads((ROOT / "recipes" / f"{name}.toml").read_text())
+    data = {key: value for key, value in recipe["data"].items() if key not in SETTINGS}
+    words = ["--train", data.pop("train"), "--set", f"data.share={SETS[name]}"]
+    for key, value in data.items():
+        words += ["--set", f"data.{key}={json.dumps(value)}"]
+    if recipe["task"] == "seq2seq":
+        for side, tokens in recipe["tokens"].items():
+            words += ["--set", f"tokens.{side}.kind={tokens['kind']}"]
+        words += ["--set", f"model.metric={recipe['model']['metric']}"]
+    return recipe["task"], words
+
+
+def run(*words: str) -> None:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, "-m", "elman", *words], check=True, stdout=sys.stderr, env=environment)
+
+
+def read_metrics(folder: Path) -> dict[str, Any]:
+    metrics: dict[str, Any] = json.loads((folder / "metrics.json").read_text())
+    return metrics
+
+
+def compare(name: str, out: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """Search, train the plain settings as long, score both."""
+    task, data = data_options(name)
+    limits = ["--minutes", str(options.minutes), "--jobs", str(options.jobs), "--device", "cpu"]
+    begun = ["--resume"] if (out / name / "search.json").exists() else []
+    run("tune", task, *data, *limits, "--seed", str(options.seed), "--out", str(out / name), *begun)
+    table = (out / name / "trials.csv").read_text().splitlines()
+    metric, minutes = table[0].split(",")[2], float(table[1].split(",")[1])
+    rung = len([*(out / name / "trials/0").glob("rung-?.toml")])
+    plain, test = out / f"{name}-plain", tomllib.loads((out / name / "recipe.toml").read_text())["data"]["test"]
+    recipe = str(out / name / "trials/0" / f"rung-{rung}.toml")
+    length = ["--set", f"training.minutes={minutes}", "--set", f"data.test={test}"]
+    run("train", recipe, *length, "--threads", "1", "--device", "cpu", "--out", str(plain), "--overwrite")
+    before, after = (read_metrics(folder) for folder in (plain, out / name / "model"))
+    scores = {part: (before[part][metric], after[part][metric]) for part in ("valid", "test")}
+    sign = -1 if metric in LESS_IS_BETTER else 1
+    gain = sign * (scores["test"][1] - scores["test"][0])
+    return {"set": name, "metric": metric, "trials": len(table) - 1, **scores, "test_gain": gain}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=30.0, help="of each search")
+    parser.add_argument("--jobs", type=int, default=2, help="trainings at a time")
+    parser.add_argument("--sets", default=",".join(SETS), help=f"some of {', '.join(SETS)}")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, help="where the searches are kept, and gone on with")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    if unknown := {*options.sets.split(",")} - {*SETS}:
+        parser.error(f"unknown sets {', '.join(sorted(unknown))}; there are {', '.join(SETS)}")
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [compare(name, options.out or Path(folder), options) for name in options.sets.split(",")]
+    if options.json:
+        print(json.dumps({"minutes": options.minutes, "jobs": options.jobs, "sets": rows}))
+        return
+    print("set         metric     trials  valid plain  tuned   test plain  tuned    gain")
+    for row in rows:
+        scores = "  ".join(f"{before:>9.2f} {after:>6.2f}" for before, after in (row["valid"], row["test"]))
+        print(f"{row['set']:<11} {row['metric']:<10} {row['trials']:>5}  {scores}  {row['test_gain']:>+7.2f}")
+    print(f"gains on {sum(row['test_gain'] > 0 for row in rows)} of {len(rows)} sets")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""A search for settings on the command line: its progress, and what it found."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from elman.cli.terminal import print_table, say
+from elman.errors import DataError, ModelError
+from elman.folders.search_folder import MODEL, PICTURE, TABLE
+from elman.number_format import format_duration, format_number, format_scores
+from elman.tasks.registry import TASKS
+
+if TYPE_CHECKING:
+    from elman.pipeline.tune_settings import RunEnd, Search
+    from elman.pipeline.tuning_result import SearchResult
+    from elman.pipeline.tuning_study import TrialResult
+
+SHOWN = 10  # trials of the table
+
+
+def follow_search(search: Search) -> None:
+    """Search until the time is up: a bar on a terminal, and a line for each training that ended."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from elman.pipeline.tune_settings import RunEnd, search_settings
+
+    say(_describe_plan(search))
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        shown = bar.add_task("searching", total=60 * search.request.minutes)
+        for event in search_settings(search):
+            if isinstance(event, RunEnd):
+                line = _describe_end(search, event)
+                bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
+                bar.update(shown, description=f"{len(search.study.results)} trials")
+            else:
+                bar.update(shown, completed=event.seconds)
+
+
+def _describe_plan(search: Search) -> str:
+    plan, request = search.plan, search.request
+    times = " → ".join(format_duration(60 * minutes) for minutes in plan.rungs)
+    each = f" for each of {plan.folds} folds" if plan.folds else ""
+    many = f"{request.jobs} at a time" if request.jobs > 1 else "one at a time"
+    return f"searching {len(plan.space)} settings: trainings of {times}{each}, {many}"
+
+
+def _describe_end(search: Search, event: RunEnd) -> str:
+    trial = event.result
+    name = f"trial {trial.number}{' (the plain settings)' * (not trial.number)}"
+    if trial.failure:
+        return f"{name} failed: {trial.failure}"
+    from elman.number_format import format_score
+
+    metric, best = search.scores.metric, search.study.best
+    score = format_score(metric, search.scores.sign * trial.scores[trial.reached])
+    minutes = search.plan.rungs[trial.reached]
+    further = (
+        ", goes on" if event.goes_on else ", the best so far" if best and best.number == trial.number else ""
+    )
+    return f"{name}: {metric} {score} after {format_duration(60 * minutes)}{further}"
+
+
+def report_search(search: Search) -> None:
+    """Write and print what was found."""
+    from elman.pipeline.tuning_result import deliver_model, gather_result, write_recipe, write_table
+
+    out, trials = search.out, search.study.results
+    result = gather_result(search.plan, trials, search.scores, out)
+    write_table(result, out)
+    recipe = write_recipe(result, out)
+    if search.plan.folds:
+        metrics: Any = _train_best(search, recipe)
+    else:
+        metrics = deliver_model(result, out)
+    _print_trials(result)
+    click.echo(result.describe_gain())
+    if metrics.get("test"):
+        click.echo(f"test {format_scores(metrics['test'])}")
+    drawn = _plot(result, search)
+    say(f"all trials: {out / TABLE}" + (f"; what mattered: {out / PICTURE}" if drawn else ""))
+    say(f"recipe: {recipe}; train by it: elman train {quote(str(recipe))} --out DIR")
+    say(f"model: {out / MODEL}")
+    say(f"next: {TASKS[result.recipe.task].next_command.format(quote(str(out / MODEL)))}")
+
+
+def _train_best(search: Search, recipe: Path) -> Any:
+    """The best settings trained on all data: each fold left out a part of it."""
+    from elman.model_files import METRICS
+    from elman.text.json_io import read_json
+
+    say("training the best settings on all data")
+    words = ["train", str(recipe), "--out", str(search.out / MODEL), "--overwrite"]
+    words += ["--threads", "1", "--device", search.launcher.device]
+    with subprocess.Popen([*search.launcher.command, *words], stdin=subprocess.PIPE, stdout=2) as process:
+        process.wait()
+    if process.returncode:
+        raise ModelError("the training of the best settings failed; recipe.toml has them")
+    return read_json(search.out / MODEL / METRICS)
+
+
+def _print_trials(result: SearchResult) -> None:
+    scored = [trial for trial in result.trials if trial.scores]
+    shown = scored[:SHOWN]
+    if result.plain not in shown:
+        shown[-1:] = [result.plain]
+    rows = [_row(result, trial) for trial in shown]
+    caption = f"{len(scored)} trials; all are in {TABLE}" if len(scored) > len(shown) else ""
+    header = ["trial", "training", result.metric, "settings other than the plain ones"]
+    print_table(header, rows, caption=caption, left_columns=(3,))
+
+
+def _row(result: SearchResult, trial: TrialResult) -> list[str]:
+    time = format_duration(60 * result.plan.rungs[trial.reached])
+    changes = result.changes(trial)
+    said = ", ".join(f"{key.rpartition('.')[2]} {_show(value)}" for key, value in changes.items())
+    return [
+        str(trial.number),
+        time,
+        result.show(result.score(trial)),
+        said if trial.number else "the plain settings",
+    ]
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return format_number(value, 3) if isinstance(value, int | float) else value or "none"
+
+
+def _plot(result: SearchResult, search: Search) -> bool:
+    """Draw what mattered; without matplotlib, say so: the numbers are there all the same."""
+    from elman.inspect.tuning_plots import SearchedRange, TunedTrial, plot_tuning
+    from elman.pipeline.setting_importance import measure_importance
+
+    scored = [trial for trial in result.trials if 0 in trial.scores]
+    roles = {0: "plain", result.best.number: "best"}
+    trials = [TunedTrial(t.values, result.score(t, 0), roles.get(t.number, "")) for t in scored]
+    judged = "" if result.plan.folds else "valid "
+    label = f"{judged}{result.metric} after {format_duration(60 * result.plan.rungs[0])}"
+    space = {key: values for key, values in result.plan.space.items() if "low" in values}
+    ranges = {key: SearchedRange(v["low"], v["high"], v.get("log", False)) for key, v in space.items()}
+    try:
+        importance = measure_importance(scored, search.study)
+        plot_tuning(trials, importance, search.out / PICTURE, label=label, ranges=ranges)
+    except (DataError, ModelError) as error:  # no scikit-learn, no matplotlib
+        say(f"no picture: {error}")
+        return False
+    return True

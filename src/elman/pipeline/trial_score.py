@@ -1,0 +1,45 @@
+"""What a training of a trial scored on data that it was not trained on."""
+
+from __future__ import annotations
+
+from math import inf, isfinite
+from pathlib import Path
+from typing import Any
+
+from elman import artifact
+from elman.cells import OwnCell
+from elman.model_files import FOLDS, METRICS
+from elman.pipeline.fold_summary import fold_folder
+from elman.pipeline.tuning_plan import TuningPlan
+from elman.tasks.base import Task
+from elman.text.json_io import read_json
+
+
+class ScoreReader:
+    """Reads scores of trainings, such that more is better; the first model tells which score counts."""
+
+    def __init__(self, plan: TuningPlan) -> None:
+        self.plan = plan
+        self.metric, self.sign = "", 1.0
+
+    def read(self, folder: Path) -> float:
+        """The score of a training, or the mean over its folds."""
+        if not self.metric:
+            self.learn(folder)
+        if self.plan.folds:
+            score = read_json(folder / FOLDS)["scores"][self.metric]["mean"]
+        else:
+            score = read_json(folder / METRICS)["valid"][self.metric]
+        return self.sign * score if isfinite(score) else -inf
+
+    def learn(self, folder: Path) -> None:
+        """Ask the model in a folder which score counts, and whether more of it is better."""
+        model = load_trial(self.plan, folder / fold_folder(1) if self.plan.folds else folder)
+        self.metric, self.sign = model.metric, 1.0 if model.best == "max" else -1.0
+
+
+def load_trial(plan: TuningPlan, folder: Path) -> Task:
+    """The model of a trial; a cell that is code is the user's."""
+    cell: Any = plan.recipe.model.cell
+    code = cell if isinstance(cell, OwnCell) and cell.data is None else None
+    return artifact.load(folder, device="cpu", cell=None if code is None else code.code)

@@ -1,0 +1,171 @@
+"""What a search for settings is: a recipe, what the plain command makes of it, what is searched around that."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from elman.atomic_files import write_atomically
+from elman.config import to_plain
+from elman.errors import ConfigError
+from elman.folders.search_folder import SEARCH
+from elman.pipeline.choose_defaults import (
+    apply_settings,
+    choose_settings,
+    list_keys,
+    restore_choice,
+    say_choice,
+)
+from elman.pipeline.default_facts import gather_facts
+from elman.pipeline.recipe import Recipe, build, data_sources, expand_paths
+from elman.pipeline.search_space import find_space
+from elman.pipeline.training_data import read_data
+from elman.text.byte_source import display_name, is_pipe
+from elman.text.json_io import read_json
+
+SHARE = 15  # of the search, the longest training has one in so many parts
+REDUCTION = 3  # of so many trials one goes on, with so many times the minutes
+SHORTEST = 10.0  # seconds that a training needs at least to tell anything
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """What a user asks for."""
+
+    data: Mapping[str, Any]  # of a recipe, as far as it is given
+    minutes: float  # of the search
+    jobs: int  # trainings at a time
+    folds: int = 0
+    trials: int = 0  # the most; 0: as many as the minutes allow
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class TuningPlan:
+    """All that stays the same during a search, also when it is resumed."""
+
+    data: Mapping[str, Any]
+    folds: int
+    rungs: tuple[float, ...]  # minutes of a training; the next is for the better ones
+    chosen: Mapping[str, Any]  # by the data, as the plain command does
+    space: Mapping[str, Mapping[str, Any]]  # what is searched
+    plain: Mapping[str, Any]  # what the plain command chooses for that
+    reading: float  # seconds that reading the data took
+
+    @property
+    def recipe(self) -> Recipe:
+        """What is given, and no more."""
+        return build(self.data)
+
+    @property
+    def seed(self) -> int:
+        return self.recipe.training.seed
+
+    def make_recipe(self, values: Mapping[str, Any], rung: int) -> Recipe:
+        """A trial as a literal recipe; no test data is part of it."""
+        given = frozenset(list_keys(self.data))
+        recipe = restore_choice(self.recipe, given, {**self.chosen, **values})
+        training = replace(recipe.training, minutes=self.rungs[rung])
+        return replace(recipe, training=training, data=replace(recipe.data, test=""))
+
+    def write(self, folder: Path) -> None:
+        """Keep it for the case that the search is resumed."""
+        write_atomically(folder / SEARCH, (json.dumps(asdict(self), indent=2) + "\n").encode())
+
+
+def read_plan(folder: Path, request: SearchRequest) -> TuningPlan:
+    """The plan of a search that is resumed, which must be for the same settings and data."""
+    stored = read_json(folder / SEARCH)
+    plan = TuningPlan(
+        **{f.name: stored[f.name] for f in fields(TuningPlan)} | {"rungs": tuple(stored["rungs"])}
+    )
+    asked = json.loads(json.dumps(_request_data(request, plan.rungs[-1])))
+    if (plan.data, plan.folds) != (asked, request.folds):
+        raise ConfigError(f"{folder} holds a search with other options: resume it by the same command")
+    return plan
+
+
+def make_plan(request: SearchRequest) -> TuningPlan:
+    """Read the data and choose what the plain command would choose for a training as long as the longest."""
+    longest = request.minutes * request.jobs / SHARE / max(1, request.folds)
+    data = _request_data(request, longest)
+    recipe, given = build(data), frozenset(list_keys(data))
+    if not recipe.data.train:
+        raise ConfigError("data.train is missing: which file holds the training examples?")
+    if not (recipe.data.valid or recipe.data.holdout or request.folds):
+        raise ConfigError("a search needs validation data: give --valid, --folds, or set data.holdout=0.1")
+    _refuse_pipes(recipe)
+    begun = time.monotonic()
+    read = expand_paths(recipe)
+    read = replace(read, data=read.task_class.resolve_data(read.data))
+    examples = read_data(read).training
+    torch.set_num_threads(1)  # as every training has
+    facts = gather_facts(read, examples, given, device=request.device, trained=False)
+    choice = choose_settings(recipe, given, facts)
+    say_choice(choice.settings, facts.describe())
+    searched, plain = _find_searched(recipe, given, choice.recipe, choice.settings)
+    return TuningPlan(
+        data=data,
+        folds=request.folds,
+        rungs=plan_rungs(recipe.training.minutes),
+        chosen=to_plain(dict(choice.settings)),
+        space=searched,
+        plain=plain,
+        reading=time.monotonic() - begun,
+    )
+
+
+def plan_rungs(longest: float) -> tuple[float, ...]:
+    """Minutes of trainings up to the longest: a ninth, a third and all of it, as far as that is long enough."""
+    shorter = [longest / REDUCTION**2, longest / REDUCTION]
+    return (*(minutes for minutes in shorter if 60 * minutes >= SHORTEST), longest)
+
+
+def _request_data(request: SearchRequest, longest: float) -> dict[str, Any]:
+    """The given data of a recipe, with the minutes of the longest training, which may be given, too."""
+    training = {"minutes": longest, **request.data.get("training", {})}
+    return {**request.data, "training": training}
+
+
+def _find_searched(
+    recipe: Recipe, given: frozenset[str], chosen: Recipe, settings: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is searched, and what the plain command chooses for it."""
+
+    def fits(key: str, value: Any) -> bool:
+        if key in given or (key == "model.embedding" and recipe.model.vectors):
+            return False
+        try:
+            apply_settings(recipe, given, {**settings, key: value})
+        except ConfigError:
+            return False
+        return True
+
+    plain = list_settings(chosen)
+    space = find_space(plain, fits)
+    if not space:
+        raise ConfigError("all settings that tune searches are given: leave some of them out")
+    return space, {key: plain[key] for key in space}
+
+
+def list_settings(recipe: Recipe) -> dict[str, Any]:
+    """The settings of the sections of a recipe by their keys: ``model.hidden``."""
+    sections = (f.name for f in fields(recipe) if is_dataclass(getattr(recipe, f.name)))
+    return {
+        f"{s}.{f.name}": getattr(getattr(recipe, s), f.name)
+        for s in sections
+        for f in fields(getattr(recipe, s))
+    }
+
+
+def _refuse_pipes(recipe: Recipe) -> None:
+    for source in data_sources(recipe).values():
+        for path in (source,) if isinstance(source, str) else source:
+            if path and is_pipe(path):
+                raise ConfigError(f"{display_name(path)}: a pipe can be read only once; write it into a file")

@@ -1,0 +1,240 @@
+"""A search for settings without its trainings: a formula of the settings stands for what a training scores."""
+
+import json
+import time
+from dataclasses import dataclass, field, replace
+from math import log
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elman.errors import ConfigError, ModelError
+from elman.pipeline import tune_settings
+from elman.pipeline.recipe import build
+from elman.pipeline.setting_importance import measure_importance
+from elman.pipeline.trial_run import Launcher, TrialRun
+from elman.pipeline.tune_settings import RunEnd, Search, search_settings
+from elman.pipeline.tuning_plan import SearchRequest, make_plan, plan_rungs, read_plan
+from elman.pipeline.tuning_result import gather_result, write_table
+from elman.pipeline.tuning_study import TuningStudy
+from tests.tasks.topics import table
+
+pytest.importorskip("optuna")
+
+LONG = 1e6  # minutes: the number of trials ends the search
+
+
+class Clock:
+    """Time that passes only while something is trained."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class PretendedLauncher(Launcher):
+    """Trainings that end at once and score by their learning rate and minutes; some of them fail."""
+
+    clock: Clock = field(default_factory=Clock)
+    failing: tuple[int, ...] = ()
+    started: list[tuple[int, int]] = field(default_factory=list)
+    recipes: list[Any] = field(default_factory=list)
+
+    def start(self, recipe, folder: Path, *, trial: int, rung: int) -> TrialRun:
+        self.started.append((trial, rung))
+        self.recipes.append(recipe)
+        folder.mkdir(parents=True, exist_ok=True)
+        score = 50 - 5 * abs(log(recipe.training.lr / 6e-3)) + recipe.training.minutes
+        (folder / "metrics.json").write_text(json.dumps({"valid": {"accuracy": score}}))
+        (folder / "model.safetensors").write_bytes(b"weights")
+        run = TrialRun(trial, rung, folder, folder / "log", None, self.clock.now)
+        self.clock.now += 60 * recipe.training.minutes
+        return run if trial not in self.failing else FailedRun(**vars(run))
+
+
+class FailedRun(TrialRun):
+    failure = "it was ended by SIGKILL"
+
+
+@pytest.fixture
+def request_(tmp_path):
+    data = {"train": table(tmp_path / "a.tsv", 60)}
+    return SearchRequest({"task": "classifier", "data": data, "training": {"minutes": 9.0}}, LONG, 1)
+
+
+@pytest.fixture
+def begin(tmp_path, monkeypatch, request_):
+    """Begin a search, or go on with it: with how many trials at most, and other things asked for."""
+    clock = Clock()
+    monkeypatch.setattr("os.fsync", lambda file: None)  # a journal that need not survive a crash is quick
+    monkeypatch.setattr(tune_settings, "time", clock)
+    monkeypatch.setattr("elman.pipeline.trial_run.time", clock)
+    out = tmp_path / "tuned"
+    out.mkdir()
+
+    def start(trials: int = 0, *, failing: tuple[int, ...] = (), **asked) -> Search:
+        request = replace(request_, trials=trials, **asked)
+        plan = read_plan(out, request) if (out / "search.json").exists() else make_plan(request)
+        plan.write(out)
+        launcher = PretendedLauncher((), "cpu", 0, clock, failing)
+        search = Search(out, plan, request, TuningStudy(out, plan), launcher, begun=clock.now)
+        search.scores.metric = "accuracy"
+        return search
+
+    return start
+
+
+def finish(search: Search) -> list[RunEnd]:
+    return [event for event in search_settings(search) if isinstance(event, RunEnd)]
+
+
+def test_the_first_trial_is_the_choice_of_the_plain_command(begin, tmp_path):
+    search = begin(1)
+    finish(search)
+    first, *_ = search.launcher.recipes
+    plain = build({"task": "classifier", "data": {"train": str(tmp_path / "a.tsv")}})
+    assert (first.model, first.tokens, first.data) == (plain.model, plain.tokens, plain.data)
+    assert search.plan.chosen["training.epochs"] == first.training.epochs == 0
+    assert [rung for _, rung in search.launcher.started] == [0, 1, 2]
+
+
+def test_options_that_are_given_are_in_every_trial(begin, request_):
+    data = {**request_.data, "model": {"hidden": 9, "cell": "elman"}, "training": {"lr": 1e-3, "minutes": 9.0}}
+    search = begin(6, data=data)
+    finish(search)
+    assert not {"model.hidden", "model.cell", "training.lr"} & search.plan.space.keys()
+    for recipe in search.launcher.recipes:
+        assert (recipe.model.hidden, recipe.model.cell, recipe.training.lr) == (9, "elman", 1e-3)
+    assert len({recipe.model.dropout for recipe in search.launcher.recipes}) > 1
+
+
+def test_of_three_trials_one_goes_on_to_a_longer_training_and_it_is_the_best(begin):
+    search = begin(18)
+    finish(search)
+    results = search.study.results
+    assert len(results) == 18
+    by_rung = [[r.scores[rung] for r in results if rung in r.scores] for rung in range(3)]
+    assert len(by_rung[0]) == 18
+    assert 18 > len(by_rung[1]) >= len(by_rung[2]) > 1
+    dropped = [r.scores[0] for r in results if r.reached == 0]
+    assert max(by_rung[0]) > max(dropped)
+    assert search.study.best.scores[2] == max(by_rung[2])
+
+
+def test_the_result_is_never_worse_than_the_plain_settings(begin):
+    search = begin(12)
+    finish(search)
+    result = gather_result(search.plan, search.study.results, search.scores, search.out)
+    assert result.best.reached == result.plain.reached == 2
+    assert result.score(result.best) >= result.score(result.plain)
+    assert result.trials[0] == result.best
+
+
+def test_an_interrupted_search_goes_on_and_loses_no_trial(begin):
+    whole = begin(12)
+    events = search_settings(whole)
+    ended = [event for _, event in zip(range(16), events, strict=False) if isinstance(event, RunEnd)]
+    before = {event.result.number: event.result.scores for event in ended}
+    (whole.out / "study.jsonl").open("a").write(
+        '{"op_code": 4, "torn'
+    )  # as a kill leaves it; nothing is closed
+    again = begin(12)
+    finish(again)
+    after = {result.number: result.scores for result in again.study.results}
+    assert len(before) > 2
+    for number, scores in before.items():
+        assert scores.items() <= after[number].items()
+    assert sorted(after) == [*range(12)]
+    assert all(result.ended for result in again.study.results)
+    done = {(number, rung) for number, scores in before.items() for rung in scores}
+    assert not done & {*again.launcher.started}
+
+
+def test_other_options_cannot_go_on_with_a_search(begin, request_):
+    finish(begin(1))
+    with pytest.raises(ConfigError, match="holds a search with other options: resume it by the same command"):
+        begin(2, data={**request_.data, "model": {"hidden": 9}})
+
+
+def test_a_training_that_fails_loses_only_its_trial(begin):
+    search = begin(8, failing=(2, 3))
+    events = finish(search)
+    assert [e.result.number for e in events if e.result.failure] == [2, 3]
+    assert {r.number for r in search.study.results if r.scores} == {0, 1, 4, 5, 6, 7}
+
+
+def test_a_search_without_a_plain_training_says_why(begin):
+    with pytest.raises(
+        ModelError, match="the training with the plain settings failed: it was ended by SIGKILL"
+    ):
+        finish(begin(3, failing=(0,)))
+
+
+def test_the_search_ends_in_its_time_and_uses_it(begin):
+    search = begin(minutes=60.0)
+    finish(search)
+    assert 0.8 * 3600 < search.seconds <= 3600
+    count = len(search.study.results)
+    more = begin(minutes=90.0)
+    finish(more)
+    assert 0.8 * 5400 < more.seconds <= 5400
+    assert len(more.study.results) > count
+
+
+def test_only_the_weights_of_the_best_are_kept(begin):
+    search = begin(9)
+    finish(search)
+    best = search.study.best
+    kept = [path.parent for path in search.out.rglob("model.safetensors")]
+    assert kept == [search.out / "trials" / str(best.number) / f"rung-{best.reached + 1}"]
+
+
+def test_the_table_has_all_trials_the_best_first(begin):
+    search = begin(5, failing=(1,))
+    finish(search)
+    result = gather_result(search.plan, search.study.results, search.scores, search.out)
+    write_table(result, search.out)
+    header, first, *_, last = (search.out / "trials.csv").read_text().splitlines()
+    assert header.startswith("trial,minutes,accuracy,seconds,failure,training.lr")
+    assert first.split(",")[0] == str(result.best.number)
+    assert last.startswith("1,,,")
+
+
+def test_what_mattered_is_what_the_score_depends_on(begin):
+    pytest.importorskip("sklearn")
+    search = begin(16)
+    finish(search)
+    importance = measure_importance(search.study.results, search.study)
+    assert next(iter(importance)) == "training.lr"
+    assert sum(importance.values()) == pytest.approx(1)
+    assert measure_importance(search.study.results[:5], search.study) == {}
+
+
+def test_short_searches_have_fewer_rungs():
+    assert plan_rungs(9.0) == (1.0, 3.0, 9.0)
+    assert plan_rungs(1.0) == (1 / 3, 1.0)
+    assert plan_rungs(0.1) == (0.1,)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"data": {}}, "data.train is missing"),
+        ({"data": {"train": "a.tsv", "holdout": 0.0}}, "a search needs validation data: give --valid"),
+        ({"data": {"train": "/dev/stdin"}}, "a pipe can be read only once"),
+    ],
+)
+def test_what_cannot_be_searched_is_one_sentence(data, said, monkeypatch):
+    monkeypatch.setattr("elman.pipeline.tuning_plan.is_pipe", lambda path: path == "/dev/stdin")
+    with pytest.raises(ConfigError, match=said):
+        make_plan(SearchRequest({"task": "classifier", **data}, 1.0, 1))
+
+
+def test_time_is_that_of_the_machine():
+    assert tune_settings.time is time
