@@ -92,14 +92,14 @@ def test_the_folder_says_what_was_read(tmp_path, capsys):
 
 
 def test_texts_without_labels_make_a_better_model():
-    rows, test = write_topics(80), write_topics(300, 2)
+    rows, test = write_topics(60), write_topics(300, 2)
     texts = [e.text for e in write_topics(800, 1)]
     given = {"model": TINY, "training": {"lr": 0.01, "epochs": 8}, "pretraining": {"epochs": 2}}
     with_text = elman.Classifier.train([e[:2] for e in rows], recipe=given, unlabelled=texts, device="cpu")
     del given["pretraining"]
     without = elman.Classifier.train([e[:2] for e in rows], recipe=given, device="cpu")
     scores = [m.evaluate_dataset(m.encode(test))["accuracy"] for m in (with_text, without)]
-    assert scores[0] > 90 > scores[1]
+    assert scores[0] > 94 > scores[1]
 
 
 def test_a_tagger_reads_the_text_too(tmp_path):

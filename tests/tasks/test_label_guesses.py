@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 from sklearn.naive_bayes import MultinomialNB
-from torch.nn.functional import cross_entropy, normalize, one_hot
+from torch.nn.functional import cross_entropy, one_hot
 
-from elman.layers.ngrams import Bags
+from elman.layers.ngrams import Bags, NGramModel
 from elman.tasks.classifier.guesses import ClassifierPretrainingConfig
 from elman.tasks.classifier.task import Classifier, ClassifierConfig, ClassifierExample, MultilabelExample
 from elman.tasks.config import TokenizerConfig
@@ -18,10 +18,15 @@ from elman.tasks.latent_semantics import find_topics
 from elman.tasks.logistic_regression import fit_dense
 from elman.tasks.naive_bayes import fit_naive_bayes
 from elman.tasks.softmax_decision import SoftmaxDecision
+from elman.tasks.word_batch import collate
 from tests.layers.test_ngrams import dense
 from tests.tasks.topics import TINY
 
 CONFIG = ClassifierPretrainingConfig()
+LETTERS = random.Random(0)
+WORDS = [
+    ["".join(LETTERS.choices("abcdefghijkl", k=6)) for _ in range(150)] for _ in range(3)
+]  # spelling says nothing
 
 
 def write_topics(count: int, seed: int = 0) -> list[ClassifierExample]:
@@ -30,14 +35,13 @@ def write_topics(count: int, seed: int = 0) -> list[ClassifierExample]:
     found = []
     for number in range(count):
         topic = number % 2
-        words = [f"{'ab'[topic]}{dice.randrange(150)}" for _ in range(3)]
-        words += [f"c{dice.randrange(20)}" for _ in range(2)]
+        words = [*dice.choices(WORDS[topic], k=3), *dice.choices(WORDS[2][:20], k=2)]
         found.append(ClassifierExample(" ".join(words), ("first", "second")[topic]))
     return found
 
 
-def build(rows: list[ClassifierExample], texts: list[str]) -> Classifier:
-    model = Classifier.from_examples(ClassifierConfig(**TINY), TokenizerConfig(), rows)
+def build(rows: list[ClassifierExample], texts: list[str], **options: object) -> Classifier:
+    model = Classifier.from_examples(ClassifierConfig(**TINY, **options), TokenizerConfig(), rows)
     return model.add_words(TokenizerConfig(), texts)
 
 
@@ -96,14 +100,20 @@ def test_naive_bayes_counts_as_scikit_learn_does():
     X = torch.randint(0, 3, (40, 12), generator=dice).float()
     gold = torch.arange(40) % 3
     bags = sparse(X)
-    z = fit_naive_bayes(bags, bags.transpose(12), one_hot(gold).float(), torch.ones(40, dtype=torch.bool), 1.0)
+    W, b = fit_naive_bayes(bags, bags.transpose(12), one_hot(gold).float(), torch.ones(40).bool(), 1.0)
     rival = MultinomialNB(alpha=0.5).fit(X.numpy(), gold.numpy())
-    prior = np.log((np.bincount(gold) + 1) / 43) - rival.class_log_prior_  # ours is smoothed, too
-    np.testing.assert_allclose(
-        z.log_softmax(1),
-        (torch.tensor(rival.predict_joint_log_proba(X.numpy()) + prior)).log_softmax(1),
-        atol=1e-4,
-    )
+    np.testing.assert_allclose(W.T, rival.feature_log_prob_, atol=1e-4)
+    np.testing.assert_allclose(b.exp(), (np.bincount(gold) + 1) / 43, atol=1e-4)  # smoothed, too
+
+
+def test_a_text_without_a_label_says_what_its_words_mean():
+    X = torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1]])
+    labels, known = torch.zeros(6, 2), torch.arange(6) < 2
+    labels[0, 0] = labels[1, 1] = 1
+    bags = sparse(X)
+    W, _ = fit_naive_bayes(bags, bags.transpose(4), labels, known, 1.0)
+    assert W[2, 0] > W[2, 1]  # it stands beside the word of the first label only
+    assert W[3, 1] > W[3, 0]
 
 
 def test_topics_are_the_first_singular_vectors():
@@ -111,15 +121,29 @@ def test_topics_are_the_first_singular_vectors():
     X = torch.rand(30, 8, generator=dice) @ torch.rand(8, 50, generator=dice)
     bags = sparse(X)
     found = find_topics(bags, bags.transpose(50), 3)
-    U, S, _ = torch.linalg.svd(X, full_matrices=False)
-    right = normalize((U * S)[:, :3], dim=1)
-    torch.testing.assert_close(found.abs(), right.abs(), atol=1e-3, rtol=1e-3)
+    U, S, Vh = torch.linalg.svd(X, full_matrices=False)
+    torch.testing.assert_close(found.vectors.abs(), (U * S)[:, :3].abs(), atol=1e-3, rtol=1e-3)
+    directions = bags.transpose(50).multiply(found.sources)
+    torch.testing.assert_close(directions.abs(), Vh[:3].T.abs(), atol=1e-3, rtol=1e-3)
+
+
+def test_the_model_of_n_grams_says_what_was_guessed():
+    rows, texts = write_topics(60), [e.text for e in write_topics(200, 1)]
+    model = build(rows, texts, ngrams=True, casing=True)
+    found, _ = model.guess_labels(model.encode(rows), texts, CONFIG)
+    said = model.net.ngrams(collate([row for (row,) in found.rows[60:]], found.forms)).softmax(-1)
+    torch.testing.assert_close(said, torch.stack(found.labels[60:]))
+    assert (model.net.ngrams.keys < 0).any()  # pieces of words are among them
+    before = model.net.ngrams.W
+    model.learn_held_out(rows, write_topics(40, 3))
+    assert model.net.ngrams.W.shape != before.shape or not model.net.ngrams.W.equal(before)
 
 
 def test_a_bag_is_picked_with_its_texts():
     X = torch.tensor([[1.0, 0], [0, 2], [3, 4]])
     kept = torch.tensor([True, False, True])
     torch.testing.assert_close(dense(sparse(X).pick(kept), 2), X[kept])
+    torch.testing.assert_close(dense(sparse(X).drop_first(1), 1), X[:, 1:])
 
 
 def test_dense_logistic_regression_has_no_slope_at_its_end():
@@ -141,4 +165,4 @@ def test_a_guess_that_is_sure_counts_as_a_label(weights):
 
 
 def test_too_few_labels_give_no_guesses():
-    assert guess_labels(sparse(torch.ones(20, 3)), 3, torch.arange(10) % 2, 2) is None
+    assert guess_labels(NGramModel(3, 2), sparse(torch.ones(20, 3)), torch.arange(10) % 2, 3.0) is None

@@ -34,6 +34,11 @@ class Bags(NamedTuple):
         number = texts.cumsum(0) - 1
         return Bags(number[self.rows[kept]], self.columns[kept], self.values[kept], int(texts.sum()))
 
+    def drop_first(self, count: int) -> Bags:
+        """The same without the first columns."""
+        kept = self.columns >= count
+        return Bags(self.rows[kept], self.columns[kept] - count, self.values[kept], self.texts)
+
     def transpose(self, count: int) -> Bags:
         """In each row the texts that have an n-gram, of which there are ``count``."""
         order = torch.argsort(self.columns, stable=True)

@@ -11,6 +11,7 @@ import torch
 from elman.number_format import format_number
 from elman.pipeline.recipe import Recipe
 from elman.tasks.data_facts import DataFacts
+from elman.tasks.unlabelled_text import read_unlabelled
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Facts(DataFacts):
     timed: bool = False  # whether the minutes alone end it: neither epochs nor updates are given
     trained: bool = False  # whether it goes on from a model (``--init``)
     objective: str = "likelihood"  # what is trained for
+    unlabelled_texts: int = 0  # that are read, too
+    unlabelled_words: int = 0
 
     def describe(self) -> str:
         """What was looked at, for people: ``5,452 texts of 9 words, 6 classes``."""
@@ -37,6 +40,8 @@ class Facts(DataFacts):
             parts.append(f"{len(self.classes):,} classes")
         if self.minutes:
             parts.append(f"{format_number(self.minutes)} minutes")
+        if self.unlabelled_texts:
+            parts.append(f"{self.unlabelled_texts:,} without labels")
         if self.trained:
             parts.append("a trained model")
         if self.objective != "likelihood":
@@ -48,8 +53,11 @@ def gather_facts(recipe: Recipe, examples: Any, given: Collection[str], *, devic
     """The facts of a run whose data is read; ``given`` are the keys that the user says."""
     measured = recipe.task_class.measure(examples, recipe.tokens)
     data = {f.name: getattr(measured, f.name) for f in fields(measured)}
+    texts = read_unlabelled(recipe.data) if getattr(recipe.data, "unlabelled", "") else []
     return Facts(
         **data,
+        unlabelled_texts=len(texts),
+        unlabelled_words=sum(len(text.split()) for text in texts),
         task=recipe.task,
         device=torch.device(device).type,
         cores=torch.get_num_threads(),

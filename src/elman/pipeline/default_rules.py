@@ -45,8 +45,8 @@ class Rule(NamedTuple):
 
 def classifier_epochs(facts: Facts) -> int:
     """as many as read 3,000,000 words in all: 3 at least, 10 at most, 20 where there are under 1,000 texts"""
-    most = 20 if facts.examples < 1000 else 10
-    return max(3, min(most, round(3_000_000 / max(1, facts.words))))
+    most = 20 if facts.examples + facts.unlabelled_texts < 1000 else 10
+    return max(3, min(most, round(3_000_000 / max(1, facts.words + facts.unlabelled_words))))
 
 
 def lower_rate(facts: Facts) -> float:
@@ -258,7 +258,10 @@ RULES: tuple[Rule, ...] = (
     ),
     # A model that is trained on begins where the rate of training from nothing would undo what it knows.
     Rule("", "`--init`", lambda facts: facts.trained, {"training.lr": lower_rate, "training.warmup": 0.1}),
-    # What a model writes itself is noisy to learn from: small steps, and some likelihood to hold on to.
+    # What a model writes itself is noisy to learn from: small steps, and some likelihood to hold on to. Half a
+    # minute on reversed letters, exact answers: from 100 the rate of training from nothing ended at 86 by risk,
+    # 91 by reinforce, 98 by mixer, a tenth of it at 100 each. From 93.7 a tenth led to 100, 98.7 and 99.7, and a
+    # model of 2 × 256 units from 92.3 to 98.7, 97.0 and 97.7. A tenth of likelihood held back risk (97.7).
     Rule(
         "",
         "`--init` with an objective",
@@ -269,7 +272,7 @@ RULES: tuple[Rule, ...] = (
         "",
         "objective risk or reinforce",
         lambda facts: facts.objective in ("risk", "reinforce"),
-        {"objective.likelihood": 0.1},
+        {"objective.likelihood": 0.02},
     ),
     # With 0 epochs the minutes alone end a run, and the schedule comes to its end with them. This stands last.
     Rule("", "`--minutes` without `--epochs`", lambda facts: facts.timed, {"training.epochs": 0}),

@@ -1,4 +1,4 @@
-"""Labels of texts that have none, guessed by models that learn from the texts, too."""
+"""Labels of texts that have none, guessed by linear models of n-grams that learn from the texts, too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 import torch
-from torch.nn.functional import cross_entropy, log_softmax
+from torch.nn.functional import cross_entropy, log_softmax, pad
 
 from elman.layers.ngrams import Bags, NGramModel
 from elman.shapes import Bool, Float, Int, Tensor
@@ -18,11 +18,12 @@ from elman.tasks.temperature import FEWEST
 
 _FOLDS = 5
 _TOPICS = 200  # directions of the latent semantic analysis
-_PENALTIES = (10.0, 100.0)  # C of logistic regression on them
+_PENALTIES = (100.0, 1000.0)  # C of logistic regression on them
 _PLAIN = 30.0  # and on n-grams
 
-Teacher = Callable[[Tensor], Tensor]
-"""Which texts it may know the labels of (N,) -> log-probabilities of all texts (N, Y)."""
+Weights = tuple[Tensor, Tensor]  # W (F, Y) and b (Y,) of a linear model of n-grams
+Teacher = Callable[[Tensor], Weights]
+"""Which texts it may know the labels of (N,) -> its weights."""
 
 
 @dataclass(frozen=True)
@@ -39,50 +40,56 @@ class Guesses:
         return self.right > self.plain
 
 
-def guess_labels(bags: Bags, features: int, gold: Int[Tensor, " N"], labels: int) -> Guesses | None:
-    """The labels of all texts after the first, which have ``gold`` ones; None: there are too few to learn from.
+def guess_labels(model: NGramModel, bags: Bags, gold: Int[Tensor, " N"], words: float) -> Guesses | None:
+    """Fit a model of n-grams to texts, of which only the first have ``gold`` labels, and guess the others.
 
     Naive Bayes by expectation maximisation and logistic regression on latent semantics are mixed so that they
-    do best in cross-validation, and so is logistic regression on n-grams, which reads labelled texts only.
+    do best in cross-validation, and so is logistic regression on n-grams, which reads labelled texts only. All
+    are linear, and so is what they say together. A text has so many ``words``. None: there are too few labels.
     """
     if len(gold) < FEWEST or bags.texts <= len(gold):
         return None
-    one_hot = torch.zeros(bags.texts, labels)
+    one_hot = torch.zeros(bags.texts, len(model.b))
     one_hot[torch.arange(len(gold)), gold] = 1
-    *teachers, plain = _build_teachers(bags, features, one_hot)
+    teachers = _build_teachers(model, bags, one_hot, words)
     known = torch.arange(bags.texts) < len(gold)
     fold = torch.randperm(len(gold), generator=torch.Generator().manual_seed(0)) % _FOLDS
-    judged = [torch.zeros(len(gold), labels) for _ in (*teachers, plain)]
+    judged = torch.zeros(len(teachers), len(gold), len(model.b))
     for number in range(_FOLDS):
         away = (fold == number).nonzero()[:, 0]
         seen = known.index_fill(0, away, False)
-        for said, teacher in zip(judged, (*teachers, plain), strict=True):
-            said[away] = teacher(seen)[away]
-    w = fit_mixture(judged, lambda z: cross_entropy(z, gold))
-    right = _accuracy(torch.tensordot(w, torch.stack(judged), 1), gold)
-    said = torch.stack([teacher(known)[len(gold) :] for teacher in (*teachers, plain)])
-    return Guesses(torch.tensordot(w, said, 1).softmax(-1), right, _accuracy(judged[-1], gold))
+        for said, teacher in zip(judged, teachers, strict=True):
+            W, b = teacher(seen)
+            said[away] = log_softmax(bags.multiply(W) + b, -1)[away]
+    w = fit_mixture([*judged], lambda z: cross_entropy(z, gold))
+    parts = [[share * weight for weight in teacher(known)] for share, teacher in zip(w, teachers, strict=True)]
+    model.W, model.b = (torch.stack(part).sum(0) for part in zip(*parts, strict=True))
+    found = (bags.multiply(model.W) + model.b)[len(gold) :].softmax(-1)
+    right, plain = (_accuracy(z, gold) for z in (torch.tensordot(w, judged, 1), judged[-1]))
+    return Guesses(found, right, plain)
 
 
-def _build_teachers(bags: Bags, features: int, labels: Float[Tensor, "N Y"]) -> list[Teacher]:
-    texts_of = bags.transpose(features)
-    topics = find_topics(bags, texts_of, _TOPICS)
-    length = sqrt(len(bags.rows) / bags.texts / 2)  # about √words: as many pairs are in a bag
+def _build_teachers(model: NGramModel, bags: Bags, labels: Float[Tensor, "N Y"], words: float) -> list[Teacher]:
+    """The models; the last one learns from texts with labels only, and from pieces of words, too."""
+    pieces = int((model.keys < 0).sum())  # they come first
+    whole = bags.drop_first(pieces)
+    texts_of = whole.transpose(len(model.keys) - pieces)
+    topics = find_topics(whole, texts_of, _TOPICS)
 
-    def count(known: Bool[Tensor, " N"]) -> Tensor:
-        return log_softmax(fit_naive_bayes(bags, texts_of, labels, known, length), -1)
+    def count(known: Bool[Tensor, " N"]) -> Weights:
+        W, b = fit_naive_bayes(whole, texts_of, labels, known, sqrt(words))
+        return pad(W, (0, 0, pieces, 0)), b
 
     def regress(C: float) -> Teacher:
-        def say(known: Bool[Tensor, " N"]) -> Tensor:
-            W, b = fit_dense(topics[known], labels[known], C)
-            return log_softmax(topics @ W + b, -1)
+        def fit(known: Bool[Tensor, " N"]) -> Weights:
+            W, b = fit_dense(topics.vectors[known], labels[known], C)
+            return pad(texts_of.multiply(topics.sources @ W), (0, 0, pieces, 0)), b
 
-        return say
+        return fit
 
-    def regress_ngrams(known: Bool[Tensor, " N"]) -> Tensor:
-        start, gold = NGramModel(features, labels.shape[1]), labels[known]
-        W, b = fit_linear(bags.pick(known), start, lambda z: cross_entropy(z, gold), _PLAIN)
-        return log_softmax(bags.multiply(W) + b, -1)
+    def regress_ngrams(known: Bool[Tensor, " N"]) -> Weights:
+        start, gold = NGramModel(len(model.keys), labels.shape[1]), labels[known]
+        return fit_linear(bags.pick(known), start, lambda z: cross_entropy(z, gold), _PLAIN)
 
     return [count, *map(regress, _PENALTIES), regress_ngrams]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
-from torch.nn.functional import normalize
 
 from elman.layers.ngrams import Bags
 from elman.shapes import Float, Tensor
@@ -12,11 +13,17 @@ _ROUNDS = 3  # of the power iteration
 _MORE = 20  # directions that are followed beyond those wanted, which makes these exact
 
 
-def find_topics(bags: Bags, texts_of: Bags, size: int) -> Float[Tensor, "N K"]:
-    """Each text in the ``size`` directions in which texts differ most, as a vector of length 1.
+class Topics(NamedTuple):
+    """The directions in which texts differ most, A ≈ U S Vᵀ for bags A."""
 
-    The directions are the first left singular vectors of the bags, times the singular values, by a randomized
-    power iteration (Halko et al. 2011).
+    vectors: Float[Tensor, "N K"]  # U S = A V: where each text lies
+    sources: Float[Tensor, "N K"]  # U / S, of which V = Aᵀ U / S comes: n-grams as sums of texts
+
+
+def find_topics(bags: Bags, texts_of: Bags, size: int) -> Topics:
+    """The ``size`` largest singular values, by a randomized power iteration (Halko et al. 2011).
+
+    ``texts_of`` is the transpose of the bags.
     """
     width = min(size + _MORE, bags.texts, texts_of.texts)
     dice = torch.Generator().manual_seed(0)
@@ -25,4 +32,5 @@ def find_topics(bags: Bags, texts_of: Bags, size: int) -> Float[Tensor, "N K"]:
         Q = torch.linalg.qr(bags.multiply(Q)).Q
         Q = torch.linalg.qr(texts_of.multiply(Q)).Q
     U, S, _ = torch.linalg.svd(bags.multiply(Q), full_matrices=False)
-    return normalize((U * S)[:, :size], dim=1)
+    U, S = U[:, :size], S[:size]
+    return Topics(U * S, U / S.clamp(min=1e-6))

@@ -11,6 +11,7 @@ from elman.layers.ngrams import Bags, NGramModel
 from elman.shapes import Float, Tensor
 from elman.tasks.temperature import FEWEST
 
+_ALIKE = 2.0  # nats of all examples that a model costs whose weight is 1 off
 _SETTINGS = {
     "max_iter": 100,
     "history_size": 10,
@@ -43,7 +44,7 @@ def fit_linear(
 def fit_mixture(parts: Sequence[Float[Tensor, "N Y"]], loss: Callable[[Tensor], Tensor]) -> Float[Tensor, " M"]:
     """How much the logits of each model count in the mixture Σ wᵢ zᵢ of the least loss; none counts against.
 
-    All count the same where examples are few.
+    All count the same where examples are few; else they are drawn towards that, the more the fewer there are.
     """
     w = torch.full((len(parts),), 1 / len(parts), requires_grad=True)
     logits = torch.stack([*parts])
@@ -51,7 +52,8 @@ def fit_mixture(parts: Sequence[Float[Tensor, "N Y"]], loss: Callable[[Tensor], 
         return w.detach()
 
     def evaluate() -> float:
-        value = loss(torch.tensordot(w.abs(), logits, 1))
+        apart = (w.abs() - 1 / len(parts)).square().sum()
+        value = loss(torch.tensordot(w.abs(), logits, 1)) + _ALIKE * apart / logits.shape[1]
         (w.grad,) = torch.autograd.grad(value, w)
         return value.item()
 

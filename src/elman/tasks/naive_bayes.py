@@ -14,17 +14,18 @@ _WEIGHT = 0.2  # what a text without a label counts, beside one that has it
 
 def fit_naive_bayes(
     bags: Bags, texts_of: Bags, labels: Float[Tensor, "N Y"], known: Bool[Tensor, " N"], length: float
-) -> Float[Tensor, "N Y"]:
-    """What naive Bayes says of all texts, of which only those that are ``known`` have labels.
+) -> tuple[Float[Tensor, "F Y"], Float[Tensor, " Y"]]:
+    """W and b of naive Bayes, a linear model, for texts of which only those that are ``known`` have labels.
 
-    log p(y | x) = log p(y) + Σ_w v_w log p(w | y) + const. v are the bags, made longer by ``length``;
-    ``texts_of`` is their transpose.
+    log p(y | x) = log p(y) + Σ_w v_w log p(w | y) + const, where v are the bags, made longer by ``length``.
+    ``texts_of`` is the transpose of the bags.
     """
     shares = labels * known[:, None]
     for _ in range(_ROUNDS):
         counts = length * texts_of.multiply(shares) + _SMOOTHING
-        W = (counts / counts.sum(0)).log()
+        W = length * (counts / counts.sum(0)).log()
         often = shares.sum(0) + 1
-        z = bags.multiply(length * W) + (often / often.sum()).log()
-        shares = torch.where(known[:, None], labels, _WEIGHT * z.softmax(-1))
-    return z
+        b = (often / often.sum()).log()
+        guess = (bags.multiply(W) + b).softmax(-1)
+        shares = torch.where(known[:, None], labels, _WEIGHT * guess)
+    return W, b

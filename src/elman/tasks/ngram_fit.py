@@ -53,17 +53,27 @@ def fit_ngram_model(
     return model
 
 
-def bag_texts(rows: Sequence[WordRow], forms: WordForms) -> tuple[Bags, int]:
-    """The words and pairs of words of texts, tf-idf of all of them, and how many different ones there are."""
-    model = _count_ngrams(rows, forms, 1, Kind(pairs=True), fewest=2)
-    return _bags(model, rows, forms), len(model.keys)
+def bag_texts(rows: Sequence[WordRow], forms: WordForms, labels: int) -> tuple[NGramModel, Bags]:
+    """A model of the n-grams that two texts or more have, not fitted yet, and these texts.
+
+    Without the pairs at the ends of texts: how a text begins or ends is what guesses of it would go by first.
+    """
+    model = _count_ngrams(rows, forms, labels, list_kinds(rows, forms)[-1], fewest=2)
+    left, right = model.keys // PAIRS, model.keys % PAIRS
+    inside = (model.keys < 0) | ((left != 1) & (right != 0))
+    model.keys, model.idf, model.W = model.keys[inside], model.idf[inside], model.W[inside]
+    return model, _bags(model, rows, forms)
+
+
+def list_kinds(rows: Sequence[WordRow], forms: WordForms) -> list[Kind]:
+    """The n-grams that these texts can have, the most of them last."""
+    spelled = forms.characters.shape[1] and sum(map(len, rows)) <= _SPELLED
+    return [Kind(), Kind(pairs=True), *([Kind(pairs=True, pieces=True)] if spelled else [])]
 
 
 def choose_ngrams(rows: Sequence[WordRow], forms: WordForms, labels: int, loss: LabelLoss) -> NGramChoice:
     """The n-grams and the C of the least loss on a part of the texts, fitted to the rest."""
-    kinds = [Kind(), Kind(pairs=True)]
-    if forms.characters.shape[1] and sum(map(len, rows)) <= _SPELLED:
-        kinds.append(Kind(pairs=True, pieces=True))
+    kinds = list_kinds(rows, forms)
     order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))[:_SAMPLE]
     judges = round(_JUDGES * len(order))
     judging, fitted = order[:judges], order[judges:]

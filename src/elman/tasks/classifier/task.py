@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from elman.tasks.classifier.data import (
     resolve_delimiter,
 )
 from elman.tasks.classifier.explain import trace
-from elman.tasks.classifier.guesses import ClassifierPretrainingConfig, add_guesses
+from elman.tasks.classifier.guesses import ClassifierPretrainingConfig, add_guesses, fit_with_guesses
 from elman.tasks.classifier.network import ClassifierConfig, ClassifierNetwork
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.label_data import LabelDataset, MultilabelExample
@@ -60,6 +60,7 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
     )
     network = ClassifierNetwork
     _choice: NGramChoice | None = None  # how the n-grams were fitted, if they were
+    unlabelled: Sequence[tuple[str, ...]] = ()  # texts that the n-grams are fitted to with guesses, if any
     read = staticmethod(read_examples)
     resolve_data = staticmethod(resolve_delimiter)
     trace = trace
@@ -92,7 +93,7 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         return model
 
     def fit_statistics(self, examples: LabelDataset) -> None:
-        """Fit the model of n-grams, too, if there is to be one; a model that is trained on has it already."""
+        """Fit the model of n-grams, too, if there is to be one; where it is fitted already, it stays."""
         super().fit_statistics(examples)
         if self.net.ngrams is not None and not len(self.net.ngrams.keys):
             texts, began = [text for (text,) in examples.rows], time.monotonic()
@@ -103,7 +104,9 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
 
     def learn_held_out(self, training: list[Any], held: list[Any]) -> None:
         """Fit the n-grams as chosen before to all examples; the network stays as it is."""
-        if self._choice is not None and held:
+        if self.unlabelled and held:
+            fit_with_guesses(self, [*training, *held])
+        elif self._choice is not None and held:
             self._fit_ngrams(self.encode([*training, *held]), self._choice)
 
     def _fit_ngrams(self, examples: LabelDataset, choice: NGramChoice) -> None:
