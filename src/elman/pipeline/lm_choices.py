@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from elman.pipeline.default_facts import Facts
 
 
@@ -20,7 +22,7 @@ def count_read(facts: Facts) -> float:
     if not facts.timed:
         return choose_lm_epochs(facts) * facts.tokens
     speed = 2_000_000 if facts.reads_characters else 600_000
-    return float(speed * facts.minutes * facts.cores**0.7)
+    return speed * facts.minutes * math.pow(facts.cores, 0.7)
 
 
 def choose_lm_epochs(facts: Facts) -> int:
