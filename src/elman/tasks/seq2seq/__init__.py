@@ -48,8 +48,8 @@ SPEC = TaskSpec(
         ),
         "--source-tokens": Flag(
             "tokens.source.kind",
-            "Tokenizer: words, whitespace, chars, chars+features, bytes, bpe or unigram; default: bpe, of single "
-            "words chars.",
+            "Tokenizer: words, whitespace, chars, chars+features, bytes, bpe or unigram; default: bpe, of "
+            "single words chars.",
         ),
         "--target-tokens": Flag("tokens.target.kind", "The same for the targets."),
         "--joint": Flag("tokens.joint", "One shared vocabulary for source and target.", type=bool),
