@@ -89,8 +89,8 @@ SEQ2SEQ = (
         {"tokens.target.kind": "whitespace"},
     ),
     # 3,600 words of CMUdict, 40 epochs: 49.9 (Phonetisaurus 44.5); in about the same time three networks of one
-    # layer have 47.7. 1,000 forms of EWT, 60 epochs: 89.8; 40 epochs of one layer 86.4, of 96 units with dropout
-    # 0.5 77.9.
+    # layer have 47.7. 1,000 forms of EWT, 60 epochs: 89.8; 40 epochs of one layer 86.4, of 96 units with
+    # dropout 0.5 77.9.
     Rule(
         "seq2seq",
         "single words, at most 20,000",
