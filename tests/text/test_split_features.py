@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from elman.errors import ConfigError
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.language_model.data import learn_tokenizer
 from elman.text.pre_tokenizer import PreTokenizer
 from elman.text.tokenizer import build_tokenizer, load_tokenizer
 from elman.text.vocab import UNK
@@ -45,3 +48,8 @@ def test_a_feature_is_no_character(tmp_path: Path) -> None:
     assert letter != feature
     assert UNK not in (letter, feature)
     assert loaded.encode("go ADJ")[-1] == UNK
+
+
+def test_running_text_has_no_features() -> None:
+    with pytest.raises(ConfigError, match="no features"):
+        learn_tokenizer(["go V;PST"], TokenizerConfig("chars+features"))

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from elman.errors import DataError
+from elman.errors import ConfigError, DataError
 from elman.ranges import OptionalSize, Range, Size
 from elman.tasks.config import DataConfig, TokenizerConfig
 from elman.text.corpus_cache import TextCounts, split_blocks
@@ -64,6 +64,8 @@ class LanguageModelDataset:
 
 def learn_tokenizer(texts: Iterable[str], tokens: TokenizerConfig) -> Tokenizer:
     """The tokenizer that knows the tokens of some lines."""
+    if tokens.kind == "chars+features":
+        raise ConfigError("running text has no features: set tokens.kind to chars")
     end = "\n" if tokens.kind in ("chars", "bytes") else ""  # of other kinds no token ends a line but </s>
     return tokens.learn(text + end for text in texts)
 
