@@ -269,8 +269,8 @@ RULES: tuple[Rule, ...] = (
     Rule("", "`--init`", lambda facts: facts.trained, {"training.lr": lower_rate, "training.warmup": 0.1}),
     # What a model writes itself is noisy to learn from: small steps, and some likelihood to hold on to. Half a
     # minute on reversed letters, exact answers: from 100 the rate of training from nothing ended at 86 by risk,
-    # 91 by reinforce, 98 by mixer, a tenth of it at 100 each. From 93.7 a tenth led to 100, 98.7 and 99.7, and
-    # a model of 2 × 256 units from 92.3 to 98.7, 97.0 and 97.7. A tenth of likelihood held back risk (97.7).
+    # 91 by reinforce, 98 by mixer, a tenth of it at 100 each. From 93.7 a tenth led to 100, 98.7 and 99.7; a
+    # model of 2 × 256 units went from 92.3 to 98.7, 97.0 and 97.7. A tenth of likelihood held risk back (97.7).
     Rule(
         "",
         "`--init` with an objective",
