@@ -11,6 +11,7 @@ import pytest
 
 from elman.errors import ConfigError, ModelError
 from elman.pipeline import tune_settings
+from elman.pipeline.choose_defaults import apply_settings
 from elman.pipeline.recipe import build
 from elman.pipeline.setting_importance import measure_importance
 from elman.pipeline.trial_run import Launcher, TrialRun
@@ -99,7 +100,9 @@ def test_the_first_trial_is_the_choice_of_the_plain_command(begin, tmp_path):
     finish(search)
     first, *_ = search.launcher.recipes
     plain = build({"task": "classifier", "data": {"train": str(tmp_path / "a.tsv")}})
-    assert (first.model, first.tokens, first.data) == (plain.model, plain.tokens, plain.data)
+    chosen = apply_settings(plain, ["data.train"], search.plan.chosen)
+    assert chosen.model.ngrams  # one of the rules
+    assert (first.model, first.tokens, first.data) == (chosen.model, chosen.tokens, chosen.data)
     assert search.plan.chosen["training.epochs"] == first.training.epochs == 0
     assert [rung for _, rung in search.launcher.started] == [0, 1, 2]
 
