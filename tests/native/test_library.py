@@ -64,5 +64,14 @@ def test_without_a_compiler_there_is_a_reason(cache, monkeypatch):
         load_library(SOURCE % 45)
 
 
+def test_a_file_that_is_no_library_is_named(cache):
+    source = SOURCE % 46
+    cache.mkdir(parents=True)
+    broken = cache / name_library(source, find_level())
+    broken.write_text("torn")
+    with pytest.raises(NativeError, match=f"{broken.name} cannot be loaded; delete it"):
+        load_library(source)
+
+
 def test_the_level_is_one_that_the_compiler_knows_options_for():
     assert find_level() in LEVELS

@@ -16,7 +16,7 @@ from elman.formula.operation import OPS
 from elman.native import library
 from elman.native.library import NativeError, find_compiler, load_library
 from elman.scan import EXECUTORS, explain, scan
-from elman.scan.executors.cpu import source_of
+from elman.scan.executors.cpu import shipped_cells, source_of
 from elman.state import leaves, map_state
 
 SIZES = [(9, 6, 5, 21), (3, 4, 3, 33)]  # rows, steps, features, units: no multiples of any register
@@ -199,6 +199,16 @@ def test_a_formula_is_printed_alike_in_every_process():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     [source_of(CELLS[name](3, 4)) for name in ("qrnn", "gru", "slstm")]  # whose symbols then come first
     assert done.stdout == source_of(CELLS["layer-norm-lstm"](3, 4)).text
+
+
+def test_a_wheel_has_the_libraries_of_every_cell_by_name(monkeypatch, tmp_path):
+    built = []
+    monkeypatch.setattr(shipped_cells, "SHIPPED", tmp_path)
+    monkeypatch.setattr(shipped_cells, "build_library", lambda *given: built.append(given))
+    shipped_cells.build_shipped()
+    sources = {source for source, _, _ in built}
+    assert {source_of(make(8, 64)).text for make in CELLS.values()} <= sources
+    assert {folder for _, _, folder in built} == {tmp_path}
 
 
 def test_every_pointwise_operation_has_lanes():

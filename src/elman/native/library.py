@@ -43,7 +43,10 @@ def load_library(source: str) -> ctypes.CDLL:
 def _load(source: str, level: str) -> ctypes.CDLL:
     with _lock:  # two threads that ask for one library build it once
         path = find_library(source, level) or build_library(source, level, find_cache())
-    return ctypes.CDLL(str(path))
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:  # a folder that machines with other systems share
+        raise NativeError(f"{path} cannot be loaded; delete it: {shorten(str(error))}") from None
 
 
 def is_built(source: str) -> bool:

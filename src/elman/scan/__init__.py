@@ -16,9 +16,11 @@ import torch
 
 from elman.cells import Cell, Formulaic, Stacked
 from elman.errors import ArgumentError, ModelError, show_value
+from elman.operators import is_opaque
 from elman.scan.execution import Execution, Executor, autocast_dtype
 from elman.scan.executors import EXECUTORS, Scanner, require_known
 from elman.scan.explanation import Choice, Explanation, explain
+from elman.second_derivatives import needs_plain_form
 from elman.shapes import Bool, Float, Tensor
 from elman.state import S, leaves
 
@@ -55,8 +57,12 @@ def execute(
     begin = cell.initial(xs) if state is None else state
     if mask is None:
         return Scanner(execution)(cell, xs, begin)
-    # Padding may hold anything, NaN too: zero times its gradient must be zero.
-    ys, end = Scanner(execution)(cell, xs.masked_fill(~mask[..., None], 0), begin)
+    # Padding may hold anything, NaN too: zero times its gradient must be zero. Where tokens are packed at once,
+    # nobody reads it.
+    plain = execution.executor == "loop" or is_opaque() or needs_plain_form()
+    if plain or not isinstance(cell, Formulaic):
+        xs = xs.masked_fill(~mask[..., None], 0)
+    ys, end = Scanner(execution)(cell, xs, begin)
     return ys if isinstance(cell, Formulaic) else ys * mask[..., None], end
 
 
