@@ -12,8 +12,8 @@ from elman.tasks.classifier.task import Classifier, ClassifierConfig
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.label_data import MultilabelExample
 from elman.tasks.ngram_fit import Kind, NGramChoice
-from tests.live_page.models import LINES, shake
 from tests.live_page.browser import OpenPage, needs_browser, start_browser, write_task
+from tests.live_page.models import LINES, classifier, shake
 from tests.live_page.runtime import needs_node, run_model
 
 NEAR = {"abs": 1e-5, "rel": 1e-5}
@@ -154,4 +154,24 @@ def test_a_unit_depends_on_its_own_chunk_alone_as_the_gradient_says(tmp_path):
     for direction in (0, 1):  # of the upper layer
         (g,) = torch.autograd.grad(outputs[0, 5, 5 * direction + 2], xs, retain_graph=True)
         assert found[2 + direction] == pytest.approx(g[0].norm(dim=1).tolist(), **NEAR)
-        assert not any(found[direction][:4]) and not any(found[direction][8:])
+        assert not any(found[direction][:4])
+        assert not any(found[direction][8:])
+
+
+@needs_browser
+def test_the_page_shows_what_n_grams_add_and_how_much_of_a_text_is_read(tmp_path):
+    task = with_ngrams(max_tokens=9, characters="cnn")
+    (tmp_path / "plain").mkdir()
+    with start_browser() as browser:
+        page = OpenPage(browser, write_task(task, tmp_path, LONG))
+        (prediction,) = task.classify([LONG])
+        assert page.text("#labels .answer") == prediction.label
+        assert page.text("#ngrams .summary").startswith(f"For ‘{prediction.label}’ against ‘")
+        shown = page.view.locator("#ngrams .token").count()
+        assert shown == len(task.featurizer.display(LONG))
+        assert page.text("#reading .summary").startswith(f"9 tokens of {shown}:")
+        page.view.fill("#text", "")
+        page.wait("#ngrams .summary", "+0.00 in all")
+        assert not page.errors
+        without = OpenPage(browser, write_task(classifier(), tmp_path / "plain", "a"))
+        assert not without.view.locator("#ngrams").is_visible()
