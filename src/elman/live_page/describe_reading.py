@@ -1,4 +1,4 @@
-"""What reads the characters of words, and what sums texts up, as data."""
+"""What reads the characters of words, what sums texts up, and n-grams, as data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from torch import nn
 
 from elman.layers import pooling
+from elman.layers.ngrams import NGramModel
 from elman.layers.word_layer import CharacterCNN, CharacterRNN
 from elman.live_page.describe_network import describe_level
 from elman.live_page.describe_tokenizer import describe_tokenizer
@@ -36,6 +37,11 @@ def _describe_both(layer: pooling.ConcatPooling, parts: PageParts) -> Any:
     return parts.describe({"kind": "concat", "parts": [layer.first, layer.second]})
 
 
+def _describe_ngrams(layer: NGramModel, parts: PageParts) -> Any:
+    weights = parts.describe({"idf": layer.idf, "W": layer.W, "b": layer.b})
+    return {"keys": parts.weights.add_integers(layer.keys), **weights}
+
+
 def _describe_window(layer: pooling.WindowPooling, parts: PageParts) -> Any:
     return {"kind": "window", "width": layer.width}
 
@@ -54,6 +60,7 @@ READING_LAYERS: dict[type, Describer] = {
     SubwordTokenizer: _describe_tokenizer,
     CharacterCNN: _describe_cnn,
     CharacterRNN: _describe_rnn,
+    NGramModel: _describe_ngrams,
     pooling.AttentionPooling: _describe_attention,
     pooling.ConcatPooling: _describe_both,
     pooling.WindowPooling: _describe_window,

@@ -3,8 +3,9 @@ import { loadParts } from "./cell.js";
 import { addInto, addTransposed, Matrix } from "./matrix.js";
 
 export class Direction {
-  constructor(cell, reverse) {
-    Object.assign(this, { cell, reverse });
+  // After every `chunk` positions it begins anew; 0: never.
+  constructor(cell, reverse, chunk = 0) {
+    Object.assign(this, { cell, reverse, chunk });
     this.projected = new Matrix(cell.projectedSize);
     this.results = new Matrix(cell.resultSize);
     const widths = Object.keys(cell.formula.values).map((name) => [name, cell.widthOf(name)]);
@@ -42,6 +43,7 @@ export class Direction {
 
   step(t) {
     const { cell } = this;
+    if (this.begins(t)) cell.reset();
     cell.step(this.projected.row(t));
     storeParts(cell.buffers.r, this.results.row(t));
     for (const [name, id] of Object.entries(cell.formula.values)) {
@@ -51,11 +53,16 @@ export class Direction {
     }
   }
 
+  // Whether a chunk begins at a position, in the order of reading.
+  begins(t) {
+    return this.chunk > 0 && (this.reverse ? t + 1 : t) % this.chunk === 0;
+  }
+
   // The state before a position, in the order of reading.
   restore(t) {
     this.cell.reset();
     const before = this.reverse ? t + 1 : t - 1;
-    if (before < 0 || before >= this.outputs.rows) return;
+    if (before < 0 || before >= this.outputs.rows || this.begins(t)) return;
     for (const [name, state] of Object.entries(this.cell.buffers.s)) state.set(this.values[name].row(before));
   }
 
@@ -84,7 +91,7 @@ export class Direction {
       loadParts(this.results.row(t), r);
       addInto(d[cell.formula.output], given.row(t));
       const found = cell.stepBack(x, r, s, d);
-      d = Object.fromEntries(Object.keys(s).map((name) => [name, widen(found.s[name], s[name].length).slice()]));
+      d = this.begins(t) ? emptyParts(s) : carryBack(found.s, s);
       this.spreadToInput(found.x, back.row(t));
     }
     return back;
@@ -102,6 +109,10 @@ export class Direction {
 
 function widen(value, width) {
   return typeof value === "number" ? new Float64Array(width).fill(value) : value ?? new Float64Array(width);
+}
+
+function carryBack(found, s) {
+  return Object.fromEntries(Object.keys(s).map((name) => [name, widen(found[name], s[name].length).slice()]));
 }
 
 function emptyParts(parts) {

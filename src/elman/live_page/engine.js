@@ -8,18 +8,19 @@ import { unpackWeights } from "./weights.js";
 const MODELS = { language_model: LanguageModel, classifier: Classifier, tagger: Tagger, seq2seq: Seq2Seq };
 
 export async function openModel(data) {
-  const tensors = await unpackWeights(data.weights);
-  const spec = placeTensors(data.network, tensors, data.formulas);
+  const weights = await unpackWeights(data.weights);
+  const spec = placeTensors(data.network, weights, data.formulas);
   return new Engine(data, spec, new Map());
 }
 
 // The same tree with tensors and formulas in place of their numbers; matrices by name know their part of a tensor.
-function placeTensors(part, tensors, formulas) {
-  if (Array.isArray(part)) return part.map((one) => placeTensors(one, tensors, formulas));
+function placeTensors(part, weights, formulas) {
+  if (Array.isArray(part)) return part.map((one) => placeTensors(one, weights, formulas));
   if (part === null || typeof part !== "object") return part;
-  if ("$tensor" in part) return pickRows(tensors[part.$tensor], part.rows);
+  if ("$tensor" in part) return pickRows(weights.tensors[part.$tensor], part.rows);
+  if ("$integers" in part) return weights.integers[part.$integers];
   if ("$formula" in part) return formulas[part.$formula];
-  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, placeTensors(value, tensors, formulas)]));
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, placeTensors(value, weights, formulas)]));
 }
 
 function pickRows(tensor, rows) {
@@ -38,7 +39,7 @@ class Engine {
   }
 
   read(text) {
-    const nothing = { surprise: null, next: null, labels: null, attention: null, tags: null, answer: null };
+    const nothing = { left: 0, surprise: null, next: null, labels: null, attention: null, ngrams: null, tags: null, answer: null };
     return { ...nothing, ...this.model.read(text) };
   }
 

@@ -6,11 +6,11 @@ import { addInto, dot, Matrix } from "./matrix.js";
 // Layers on layers; each has one direction or two, which are concatenated.
 export class LayerStack {
   // `formulaOf(index, spec)` says which formula each cell runs: its own, or one that was edited.
-  constructor(specs, formulaOf, first = 0) {
-    let index = first;
+  constructor(specs, formulaOf, chunk = 0) {
+    let index = 0;
     this.layers = specs.map(({ cells, residual }) => ({
       residual,
-      directions: cells.map((spec) => new Direction(new Cell(spec, formulaOf(index++, spec)), spec.reverse)),
+      directions: cells.map((spec) => new Direction(new Cell(spec, formulaOf(index++, spec)), spec.reverse, chunk)),
     }));
     this.incremental = this.directions.every((direction) => !direction.reverse);
   }

@@ -10,6 +10,7 @@ import { make } from "./view_dom.js";
 import { makeFormulaPanels } from "./view_formula.js";
 import { makeGatesPanel } from "./view_gates.js";
 import { makeLabelsPanel, makePoolingPanel } from "./view_labels.js";
+import { makeNGramsPanel } from "./view_ngrams.js";
 import { makeNextPanel } from "./view_next.js";
 import { makeReadingPanel } from "./view_reading.js";
 import { makeTagsPanel } from "./view_tags.js";
@@ -17,7 +18,7 @@ import { makeThemeSwitch } from "./view_theme.js";
 
 const ANSWERS = {
   language_model: [makeNextPanel],
-  classifier: [makeLabelsPanel, makePoolingPanel],
+  classifier: [makeLabelsPanel, makeNGramsPanel, makePoolingPanel],
   tagger: [makeTagsPanel],
   seq2seq: [makeAnswerPanel, makeAttentionPanel],
 };

@@ -34,7 +34,10 @@ def write_page(task: Task, out: Path, *, text: str | None = None, half: bool = F
     """
     page = build_page(task, text=text, half=half).encode()
     if len(page) > LIMIT:
-        remedy = "" if half else ", or store the weights in 16 bits with --half"
+        remedy = (
+            "" if getattr(task.net, "ngrams", None) is None else ", or without n-grams (model.ngrams = false)"
+        )
+        remedy += "" if half else ", or store the weights in 16 bits with --half"
         raise ModelError(
             f"the page would have {format_size(len(page))}, more than the {format_size(LIMIT)} that a page may "
             f"have: train a smaller model, with a smaller model.hidden or fewer tokens{remedy}"

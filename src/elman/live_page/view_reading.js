@@ -34,9 +34,10 @@ function describeToken({ surprise, unknown }, text, at) {
   return { text, muted, title, share: nats / MOST_NATS };
 }
 
-function summarizeReading({ tokens, surprise }) {
+function summarizeReading({ tokens, surprise, left }) {
   const count = surprise ? surprise.length : tokens.length;
-  const words = `${count} token${count === 1 ? "" : "s"}`;
+  const cut = left ? ` of ${count + left}: the network reads the beginning and the end of a text` : "";
+  const words = `${count} token${count === 1 ? "" : "s"}${cut}`;
   if (!surprise?.length) return words;
   const mean = surprise.reduce((sum, { nats }) => sum + nats, 0) / surprise.length;
   return `${words}; ${mean.toFixed(2)} nats a token (${(mean / Math.LN2).toFixed(2)} bits), perplexity ${Math.exp(mean).toPrecision(3)}`;

@@ -16,11 +16,12 @@ _ALPHABET = str.maketrans("<", ".")
 
 
 class WeightTable:
-    """Tensors by number; one that several layers share is stored once."""
+    """Tensors by number; one that several layers share is stored once. Integers are never rounded."""
 
     def __init__(self, *, half: bool = False) -> None:
         self.half = half
         self.tensors: list[Tensor] = []
+        self.integers: list[Tensor] = []
         self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
 
     def add(self, tensor: Tensor) -> dict[str, int]:
@@ -30,6 +31,11 @@ class WeightTable:
             self._numbers[key] = len(self.tensors)
             self.tensors.append(tensor)
         return {"$tensor": self._numbers[key]}
+
+    def add_integers(self, tensor: Tensor) -> dict[str, int]:
+        """How the page names a tensor of 64-bit integers."""
+        self.integers.append(tensor)
+        return {"$integers": len(self.integers) - 1}
 
     def pack(self) -> dict[str, Any]:
         """All tensors as JSON: their shapes, and one text.
@@ -43,10 +49,15 @@ class WeightTable:
             stored = numbers.astype(kind)
         if not np.isfinite(stored).all():
             raise ModelError("a weight is too large for 16 bits; leave out --half")
-        planes = stored.view(np.uint8).reshape(len(stored), -1).T.tobytes()
+        # Integers in order have small differences.
+        steps = [np.diff(t.cpu().numpy(), prepend=0).astype("<i8") for t in self.integers]
+        planes = b"".join(
+            array.view(np.uint8).reshape(-1, array.itemsize).T.tobytes() for array in (stored, *steps)
+        )
         deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
         deflated = deflate.compress(planes) + deflate.flush()
         padded = deflated + bytes(-len(deflated) % 4)
         packed = base64.b85encode(padded).decode().translate(_ALPHABET)
         shapes = [list(t.shape) for t in self.tensors]
-        return {"shapes": shapes, "bytes": len(deflated), "half": self.half, "packed": packed}
+        stored_as = {"bytes": len(deflated), "half": self.half, "packed": packed}
+        return {"shapes": shapes, "integers": [len(t) for t in self.integers], **stored_as}

@@ -2,17 +2,24 @@
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;.=>?@^_`{|}~";
 
-// Tensors {shape, data} in the order in which the page numbers them.
-export async function unpackWeights({ shapes, bytes, half, packed }) {
+// Tensors {shape, data} and arrays of integers, in the order in which the page numbers them.
+export async function unpackWeights({ shapes, integers, bytes, half, packed }) {
   const planes = await inflate(decodeBase85(packed, bytes));
   const count = shapes.reduce((total, shape) => total + sizeOf(shape), 0);
   const numbers = half ? joinHalves(planes, count) : joinSingles(planes, count);
   let at = 0;
-  return shapes.map((shape) => {
+  const tensors = shapes.map((shape) => {
     const data = numbers.subarray(at, at + sizeOf(shape));
     at += sizeOf(shape);
     return { shape, data };
   });
+  let rest = planes.subarray(count * (half ? 2 : 4));
+  const arrays = integers.map((length) => {
+    const data = sumSteps(rest, length);
+    rest = rest.subarray(8 * length);
+    return data;
+  });
+  return { tensors, integers: arrays };
 }
 
 function sizeOf(shape) {
@@ -42,6 +49,16 @@ function joinSingles(planes, count) {
   const view = new DataView(bytes.buffer);
   const numbers = new Float32Array(count);
   for (let i = 0; i < count; i++) numbers[i] = view.getFloat32(4 * i, true);
+  return numbers;
+}
+
+// Integers of 64 bits, stored as the steps from each to the next.
+function sumSteps(planes, count) {
+  const bytes = new Uint8Array(8 * count);
+  for (let k = 0; k < 8; k++) for (let i = 0; i < count; i++) bytes[8 * i + k] = planes[k * count + i];
+  const view = new DataView(bytes.buffer);
+  const numbers = new BigInt64Array(count);
+  for (let i = 0, sum = 0n; i < count; i++) numbers[i] = sum += view.getBigInt64(8 * i, true);
   return numbers;
 }
 

@@ -6,20 +6,22 @@ import { Spelling } from "./spelling.js";
 import { Tokenizer, UNK } from "./tokenizer.js";
 
 export class WordReader {
-  constructor(spec) {
+  // Of a text of more than `most` words its beginning and its end are read; 0: all of it.
+  constructor(spec, most = 0) {
     this.spec = spec;
+    this.most = most;
     this.tokenizer = new Tokenizer(spec.tokenizer);
     this.spelling = spec.spelling && new Spelling(spec.spelling);
     this.characters = spec.characters && new CHARACTER_READERS[spec.characters.kind](spec.characters);
     this.size = this.vector({ id: UNK, features: spec.features.map(() => UNK), characters: [] }).length;
   }
 
-  // {tokens, unknown, xs}: what is read of a text.
+  // {tokens, unknown, xs}: what is read of a text; `whole` has the tokens and forms of all of it.
   read(text) {
-    const forms = this.forms(text);
-    const tokens = this.spelling ? this.tokenizer.split(text) : this.tokenizer.display(text);
+    const whole = { forms: this.forms(text), tokens: this.spelling ? this.tokenizer.split(text) : this.tokenizer.display(text) };
+    const [forms, tokens] = [whole.forms, whole.tokens].map((all) => keepEnds(all, this.most));
     const xs = Matrix.from(forms.map((form) => this.vector(form)), this.size);
-    return { tokens, unknown: forms.map(({ id }) => id === UNK), xs };
+    return { tokens, unknown: forms.map(({ id }) => id === UNK), xs, whole };
   }
 
   forms(text) {
@@ -36,6 +38,12 @@ export class WordReader {
     if (this.characters) parts.push(this.characters.read(characters));
     return concatenate([...parts, ...this.spec.features.map((embedding, i) => rowOf(embedding, features[i]))]);
   }
+}
+
+function keepEnds(all, most) {
+  if (!most || all.length <= most) return all;
+  const last = Math.floor(most / 2);
+  return [...all.slice(0, most - last), ...all.slice(all.length - last)];
 }
 
 // Words that only a file of vectors has are unknown to an embedding that is trained.

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from elman.errors import ModelError
 from elman.tasks.word_blueprint import list_word_parts
 
 if TYPE_CHECKING:
@@ -14,22 +13,20 @@ if TYPE_CHECKING:
 
 
 def list_classifier_parts(task: Classifier) -> dict[str, Any]:
-    """Read words, recur, pool, decide."""
+    """Read words, recur, pool, decide; beside that, n-grams."""
     net, names = task.net, task.labels.items
-    if net.max_tokens or net.chunk:
-        raise ModelError("the model reads long texts in parts (model.max_tokens, model.chunk): in Python only")
-    if net.ngrams is not None:
-        raise ModelError(
-            "the model has n-grams, which a page cannot run; train it with --set model.ngrams=false"
-        )
     level = task.featurizer.tokenizer.level
     return {
         "kind": "classifier",
         "separator": " " if level == "word" else "",
         "words": list_word_parts(task.featurizer, net.words),
+        "maxTokens": net.max_tokens,
+        "chunk": net.chunk,
         "layers": getattr(net, "encode", []),
         "pool": net.pool,
         "decide": [layer for layer in net.decide if isinstance(layer, nn.Linear)],
+        "ngrams": net.ngrams,
+        "mix": net.mix,
         "labels": list(names),
         "decision": task.decision.list_parts(names),
     }
