@@ -1,0 +1,80 @@
+// Rows times a matrix that was laid out once: panels of V vectors of LANES columns, depth after depth.
+#pragma once
+#include "lanes.hpp"
+
+#if LANES == 8 || (LANES == 4 && !defined(__aarch64__))
+#define REGISTERS 12  // that may hold sums: of 16
+#else
+#define REGISTERS 24  // of 32
+#endif
+
+// out[M][V] (+)= a[M][depth] * panel[depth][V]; rows of `out` lie side by side.
+template <int V, int M>
+static void multiply_tile(int depth, const float* a, long stride, const float* panel, float* out, bool add) {
+  lanes c[M][V];
+#pragma GCC unroll 24
+  for (int m = 0; m < M; m++)
+#pragma GCC unroll 8
+    for (int v = 0; v < V; v++) c[m][v] = add ? load(out + (m * V + v) * LANES) : spread(0.f);
+  for (int k = 0; k < depth; k++, panel += V * LANES) {
+    lanes b[V];
+#pragma GCC unroll 8
+    for (int v = 0; v < V; v++) b[v] = load(panel + v * LANES);
+#pragma GCC unroll 24
+    for (int m = 0; m < M; m++) {
+      lanes x = spread(a[m * stride + k]);
+#pragma GCC unroll 8
+      for (int v = 0; v < V; v++) c[m][v] += x * b[v];
+    }
+  }
+#pragma GCC unroll 24
+  for (int m = 0; m < M; m++)
+#pragma GCC unroll 8
+    for (int v = 0; v < V; v++) store(out + (m * V + v) * LANES, c[m][v]);
+}
+
+template <int V, int M>
+struct Tiles {
+  static void run(int rows, int depth, const float* a, long stride, const float* panel, float* out, bool add) {
+    if (rows == M) multiply_tile<V, M>(depth, a, stride, panel, out, add);
+    else Tiles<V, M - 1>::run(rows, depth, a, stride, panel, out, add);
+  }
+};
+template <int V>
+struct Tiles<V, 0> {
+  static void run(int, int, const float*, long, const float*, float*, bool) {}
+};
+
+// All rows times one panel: out[rows][V][LANES]. A part of the depth at a time stays in the nearest cache.
+template <int V>
+static void multiply_panel(int rows, int depth, const float* a, long stride, const float* panel, float* out, bool add) {
+  const int most = REGISTERS / V ? REGISTERS / V : 1, blocks = (rows + most - 1) / most;
+  const int part = 24576 / (V * LANES * 4);
+  for (int begin = 0; begin < depth || begin == 0; begin += part) {
+    int here = depth - begin < part ? depth - begin : part;
+    for (int i = 0, block = 0; block < blocks; block++) {
+      int m = (rows - i + blocks - block - 1) / (blocks - block);
+      Tiles<V, REGISTERS / V ? REGISTERS / V : 1>::run(m, here, a + i * stride + begin, stride,
+                                                       panel + (long)begin * V * LANES,
+                                                       out + (long)i * V * LANES, add || begin > 0);
+      i += m;
+    }
+  }
+}
+
+// Panels of a matrix: `parts` results of `width` columns each, which begin at the rows `first` of the matrix;
+// `blocks` vectors of each part stand in one panel. matrix[n * across + k * along].
+static inline long count_packed(int width, int parts, int blocks, int depth) {
+  int units = blocks * LANES;
+  return (long)((width + units - 1) / units) * depth * parts * units;
+}
+static inline void pack_panels(int width, int parts, int blocks, int depth, const float* const* first, long across, long along, float* out) {
+  for (int begin = 0; begin < width; begin += blocks * LANES)
+    for (int k = 0; k < depth; k++)
+      for (int u = 0; u < blocks; u++)
+        for (int g = 0; g < parts; g++, out += LANES) {
+          int at = begin + u * LANES, count = width - at < LANES ? width - at : LANES;
+          const float* from = first[g] + at * across + k * along;
+          for (int i = 0; i < LANES; i++) out[i] = i < count ? from[i * across] : 0.f;
+        }
+}

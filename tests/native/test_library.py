@@ -1,0 +1,68 @@
+"""Libraries are built once, known by what they are made of, and found again."""
+
+import ctypes
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from elman.native import library
+from elman.native.library import (
+    NativeError,
+    build_library,
+    find_compiler,
+    find_library,
+    load_library,
+    name_library,
+)
+from elman.native.processor import LEVELS, find_level
+
+SOURCE = 'extern "C" int number() { return %d; }'
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("ELMAN_CACHE", str(tmp_path))
+    return tmp_path / "native"
+
+
+def test_a_library_is_built_once_and_found_again(cache, monkeypatch):
+    source = SOURCE % 41
+    assert find_library(source, "plain") is None
+    path = build_library(source, "plain", cache)
+    assert ctypes.CDLL(str(path)).number() == 41
+    assert [*cache.iterdir()] == [path]  # nothing is left beside it
+    monkeypatch.setattr(subprocess, "run", None)
+    assert find_library(source, "plain") == path
+    assert name_library(SOURCE % 42, "plain") != path.name != name_library(source, "avx2")
+
+
+def test_builds_at_the_same_time_do_not_disturb_each_other(cache):
+    with ThreadPoolExecutor(4) as pool:
+        paths = {*pool.map(lambda _: build_library(SOURCE % 43, "plain", cache), range(4))}
+    (path,) = paths
+    assert ctypes.CDLL(str(path)).number() == 43
+    assert [*cache.iterdir()] == [path]
+
+
+def test_what_cannot_be_built_is_said_in_one_sentence_and_not_tried_again(cache, monkeypatch):
+    with pytest.raises(NativeError, match="failed: .*error"):
+        load_library("no C++ at all")
+    monkeypatch.setattr(subprocess, "run", None)
+    with pytest.raises(NativeError, match="failed: .*error"):
+        load_library("no C++ at all")
+
+
+def test_without_a_compiler_there_is_a_reason(cache, monkeypatch):
+    monkeypatch.setattr(library.shutil, "which", lambda name: None)
+    with pytest.raises(NativeError, match="there is no C\\+\\+ compiler here"):
+        find_compiler()
+    with pytest.raises(NativeError, match="there is no C\\+\\+ compiler here"):
+        load_library(SOURCE % 44)
+    monkeypatch.setenv("ELMAN_NATIVE", "0")
+    with pytest.raises(NativeError, match="asks for no C\\+\\+"):
+        load_library(SOURCE % 45)
+
+
+def test_the_level_is_one_that_the_compiler_knows_options_for():
+    assert find_level() in LEVELS
