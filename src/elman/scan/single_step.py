@@ -1,0 +1,70 @@
+"""One step of a cell for a few rows, without gradients: what streams, samples and beams take at a time."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import torch
+
+from elman.cells import Cell, Dropout, Formulaic, Residual, Stacked
+from elman.few_rows import linear_few, most_rows
+from elman.formula import Formula
+from elman.operators import is_opaque
+from elman.second_derivatives import needs_plain_form
+from elman.shapes import Float, Tensor
+from elman.state import State
+
+
+def can_step(cell: Cell[Any], rows: int) -> bool:
+    """Is `step_cell` for this run? Few rows, no dropout, no gradients, nothing that looks into plain operations."""
+    return (
+        rows <= max(most_rows(), 1)
+        and not cell.training
+        and not torch.is_grad_enabled()
+        and not torch.is_autocast_enabled("cpu")
+        and not is_opaque()
+        and not needs_plain_form()
+    )
+
+
+def step_cell(cell: Cell[Any], state: Any, x: Float[Tensor, "B D"]) -> tuple[Any, Float[Tensor, "B H"]]:
+    """s_i and y_i from s_{i-1} and x_i, as `Cell.forward` computes them; where `can_step` says so."""
+    if isinstance(cell, Stacked):
+        new = []
+        for part, old in zip(cell.layers, state, strict=True):
+            after, x = step_cell(part, old, x)
+            new.append(after)
+        return tuple(new), x
+    if isinstance(cell, Residual):
+        inner, y = step_cell(cell.cell, state.inner, x)
+        y = x + y
+        return State(inner=inner, y=y), y
+    if isinstance(cell, Dropout):
+        return step_cell(cell.cell, state, x)
+    if isinstance(cell, Formulaic) and cell.heads == 1:
+        after = _step_formula(cell, state, x)
+        return after, cell.output(after)
+    after = cell.step(state, cell.project(x))
+    return after, cell.output(after)
+
+
+def _step_formula(cell: Formulaic, state: State, x: Tensor) -> State:
+    gates, *masks = cell.step_inputs(linear_few(x, *cell.affine()))
+    each = torch.split(gates, [cell.widths[g] for g in cell.formula.gates], dim=-1)
+    matrices, results = cell.matrices(), dict[str, Tensor]()
+
+    def multiply(name: str, operand: Tensor) -> Tensor:
+        if name not in results:
+            number, names = _products(cell.formula)[name]
+            parts = torch.split(linear_few(operand, matrices[number]), [cell.widths[n] for n in names], dim=-1)
+            results.update(zip(names, parts, strict=True))
+        return results[name]
+
+    return cell.formula(each, multiply, state, cell.unit_parameters(), masks)
+
+
+@cache
+def _products(formula: Formula) -> dict[str, tuple[int, tuple[str, ...]]]:
+    """By the name of a result: the number of its product, and the names of all of its results."""
+    return {name: (k, p.names) for k, p in enumerate(formula.trace.products) for name in p.names}
