@@ -35,6 +35,12 @@ INLINE lanes sum_four(lanes a, lanes b, lanes c, lanes d) {
   return all;
 }
 
+INLINE float sum_units(const float* a, int width) {
+  lanes total = spread(0.f);
+  for (int j = 0; j < width; j += LANES) total += load_up_to(a + j, width - j);
+  return sum_up(total);
+}
+
 // R rows times C rows of the matrix, which begin at w.
 template <int R, int C>
 INLINE void multiply_block(int depth, const float* x, long x_stride, const float* w, long w_stride, const float* b, float* y, long y_stride, bool add) {

@@ -7,10 +7,12 @@ from typing import Any
 
 import torch
 
-from elman.cells import Cell, Dropout, Formulaic, Residual, Stacked
-from elman.few_rows import linear_few, most_rows
+from elman.cells import Cell, Dropout, Formulaic, Residual, Stacked, WrappedCell
+from elman.cells.mogrifier import MogrifiedCell
+from elman.few_rows import can_multiply, linear_few, most_rows
 from elman.formula import Formula
 from elman.operators import is_opaque
+from elman.scan.few_steps import find_steps
 from elman.second_derivatives import needs_plain_form
 from elman.shapes import Float, Tensor
 from elman.state import State
@@ -50,7 +52,12 @@ def step_cell(cell: Cell[Any], state: Any, x: Float[Tensor, "B D"]) -> tuple[Any
 
 
 def _step_formula(cell: Formulaic, state: State, x: Tensor) -> State:
-    gates, *masks = cell.step_inputs(linear_few(x, *cell.affine()))
+    gates, *masks = cell.project(x) if _mixes_input(cell) else cell.step_inputs(linear_few(x, *cell.affine()))
+    steps = find_steps(cell) if can_multiply(x, gates) else None
+    if steps is not None:
+        parts = [mask[None] for mask in masks]
+        new = steps(gates[None], parts, state, cell.matrices(), cell.unit_parameters())
+        return State(**{name: part[0] for name, part in zip(cell.formula.states, new, strict=True)})
     each = torch.split(gates, [cell.widths[g] for g in cell.formula.gates], dim=-1)
     matrices, results = cell.matrices(), dict[str, Tensor]()
 
@@ -62,6 +69,15 @@ def _step_formula(cell: Formulaic, state: State, x: Tensor) -> State:
         return results[name]
 
     return cell.formula(each, multiply, state, cell.unit_parameters(), masks)
+
+
+def _mixes_input(cell: Formulaic) -> bool:
+    """Whether it multiplies its input within the step."""
+    while isinstance(cell, WrappedCell):
+        if isinstance(cell, MogrifiedCell):
+            return True
+        cell = cell.cell
+    return False
 
 
 @cache
