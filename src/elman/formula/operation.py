@@ -21,7 +21,8 @@ class Op:
 
     Templates name the operands ``{0}``, ``{1}``. ``torch`` is source code, ``scalar`` the same where a number
     stands where torch wants a tensor. Without ``c`` an operation is not pointwise; without ``triton`` it is not
-    fused with others. Where ``text`` begins with an operand, sums and products in it are put in brackets.
+    fused with others. ``lanes`` is C++ on vectors: a function of native/lanes.hpp, or an operator. Where
+    ``text`` begins with an operand, sums and products in it are put in brackets.
 
     Traits: an ``activation`` makes the value of a gate; ``kept`` says that the backward pass reads the value
     instead of computing it again; a ``reduction`` runs over the units, and is linear and symmetric; torch is as
@@ -38,12 +39,16 @@ class Op:
     torch: str = "torch.{name}({0})"
     scalar: str = ""
     traits: str = ""
+    lanes: str = ""
 
     def __post_init__(self) -> None:
         OPS[self.name] = FUNCTIONS[self.name] = self
         for column in ("text", "latex", "torch"):
             template: str = getattr(self, column).replace("{name}", self.name)
             object.__setattr__(self, column, template)
+        if self.c and not self.lanes:
+            operands = ", ".join(f"{{{i}}}" for i in range(self.arity))
+            object.__setattr__(self, "lanes", f"{self.name}_lanes({operands})")
         if self.slope is not None and self.c:
             TORCH_ARITY[self.name] = self.arity
 

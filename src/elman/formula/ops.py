@@ -1,4 +1,4 @@
-"""The operations of formulas, one entry each: name, tensors, derivative, then C, Triton, text, LaTeX and torch.
+"""The operations of formulas, one entry each: name, tensors, derivative, then C, Triton, text, LaTeX, torch.
 
 A new operation is one entry here and a test. Names without an underscore are the vocabulary of formulas.
 """
@@ -49,16 +49,16 @@ _is_positive = Op("is_positive", lambda a: (a > 0).to(a.dtype), None, "({0} > 0 
 
 # These are written by operators.
 _add = Op("add", torch.add, lambda g, y, a, b: (g, g), "{0} + {1}",
-          torch="torch.add({0}, {1})", traits="commutative")
+          torch="torch.add({0}, {1})", traits="commutative", lanes="{0} + {1}")
 _sub = Op("sub", torch.sub, lambda g, y, a, b: (g, -g), "{0} - {1}",
-          torch="torch.sub({0}, {1})", scalar="{0} - {1}")
+          torch="torch.sub({0}, {1})", scalar="{0} - {1}", lanes="{0} - {1}")
 _mul = Op("mul", torch.mul, lambda g, y, a, b: (g * b, g * a), "{0} * {1}", "{0} * {1}",
-          torch="torch.mul({0}, {1})", traits="commutative")
+          torch="torch.mul({0}, {1})", traits="commutative", lanes="{0} * {1}")
 _div = Op("div", torch.div, lambda g, y, a, b: (g * (1 / b), -(g * (y * (1 / b)))), "{0} / {1}", "{0} / {1}",
-          "{0} / {1}", r"\frac{{{0}}}{{{1}}}", "torch.div({0}, {1})", "{0} / {1}", "kept")
+          "{0} / {1}", r"\frac{{{0}}}{{{1}}}", "torch.div({0}, {1})", "{0} / {1}", "kept", lanes="{0} / {1}")
 _pow = Op("pow", torch.pow, lambda g, y, a, n: (g * (n * a ** (n - 1)), 0), "pow({0}, {1})", "",
           "{0}^{1}", "{0}^{{{1}}}", "torch.pow({0}, {1})", traits="kept")
-_neg = Op("neg", torch.neg, lambda g, y, a: -g, "-{0}", "-{0}")
+_neg = Op("neg", torch.neg, lambda g, y, a: -g, "-{0}", "-{0}", lanes="-{0}")
 _abs = Op("abs", torch.abs, lambda g, y, a: g * _sign(a), "fabs({0})", "tl.abs({0})", "|{0}|", "|{0}|")
 
 sigmoid = Op("sigmoid", torch.sigmoid, lambda g, y, a: g * (y * (1 - y)), "1 / (1 + exp(-{0}))",

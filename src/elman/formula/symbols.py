@@ -6,6 +6,7 @@ so common subexpressions are shared and two formulas can be compared with ``is``
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable
 from functools import cache, partial
@@ -20,6 +21,7 @@ VOCABULARY: list[str] = []  # the functions that formulas call by name
 TORCH_ARITY: dict[str, int] = {}  # how many operands those take that are the same in torch
 
 _number = count()
+_COMMUTATIVE = ("add", "mul", "maximum", "minimum")
 
 
 def _refuse(what: str) -> NoReturn:
@@ -41,12 +43,16 @@ class Node:
     """An input, a constant, or an operation on other nodes. Make one with ``node``, never directly.
 
     ``args`` holds the operands; of an input its kind and name (``("x", "i")``), of a constant its value.
+    ``key`` is the same for the same expression in every process; the order of operands is not.
     """
 
-    __slots__ = ("args", "number", "op")
+    __slots__ = ("args", "key", "number", "op")
 
     def __init__(self, op: str, args: tuple[Any, ...]) -> None:
         self.op, self.args, self.number = op, args, next(_number)
+        parts = [a.key if isinstance(a, Node) else repr(a) for a in args]
+        ordered = sorted(parts) if op in _COMMUTATIVE else parts
+        self.key = hashlib.blake2b("\0".join([op, *ordered]).encode(), digest_size=12).hexdigest()
 
     @property
     def operands(self) -> tuple[Node, ...]:
@@ -229,4 +235,4 @@ def operate(op: str, *operands: Any) -> Node:
         _refuse(f"{op} by a value (write maximum(a, b) or minimum(a, b))")
     if len(numbers) == len(nodes):
         return constant(FUNCTIONS[op](*numbers))
-    return _commutative(op, *nodes) if op in ("maximum", "minimum") else node(op, *nodes)
+    return _commutative(op, *nodes) if op in _COMMUTATIVE else node(op, *nodes)

@@ -1,0 +1,77 @@
+"""Any formula in C++: printed from its trace for the lanes of the processor, the way back derived.
+
+The whole time loop runs in C++ over packed rows; threads share the rows and never wait for each other. The large
+products, of the input and of the matrix gradients, stay with torch.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, cast
+
+import torch
+
+from elman.cells import Cell, Formulaic
+from elman.errors import FormulaError, ModelError
+from elman.formula import Formula
+from elman.native.library import NativeError
+from elman.scan.execution import Execution, Executor
+from elman.scan.executors.cpu.native_program import NativeProgram, NativeSource, print_source
+from elman.scan.executors.cpu.value_plan import classify_widths
+from elman.scan.executors.recurrence import run_program
+from elman.shapes import Float, Tensor
+from elman.state import State
+
+SMALLEST = 32  # units: what is narrower is not worth a library
+
+
+def unsupported_reason(cell: Cell[Any]) -> str | None:
+    if not isinstance(cell, Formulaic):
+        return f"{type(cell).__name__} has no formula"
+    like = cell.affine()[0]
+    if like.device.type != "cpu":
+        return "it runs on the CPU"
+    if like.dtype != torch.float32:
+        return f"it computes in float32, and this cell in {str(like.dtype).removeprefix('torch.')}"
+    if cell.heads > 1:
+        return "it multiplies by whole matrices, and this cell has heads"
+    classes, _ = classify_widths(cell.formula, cell.widths)
+    return _why_not(cell.formula, tuple(classes.items()))
+
+
+@cache
+def _why_not(formula: Formula, classes: tuple[tuple[str, int], ...]) -> str | None:
+    """Why there is no program of this formula, or no library of it."""
+    try:
+        print_source(formula, classes).library  # noqa: B018 - builds it
+    except (FormulaError, NativeError) as error:
+        return str(error)
+    return None
+
+
+def worthwhile(cell: Cell[Any], execution: Execution) -> bool:
+    return execution.autocast is None
+
+
+def source_of(cell: Formulaic) -> NativeSource:
+    """The C++ of a cell, to read."""
+    return print_source(cell.formula, tuple(classify_widths(cell.formula, cell.widths)[0].items()))
+
+
+def run(
+    cell: Cell[Any], xs: Float[Tensor, "B T D"], state: State, execution: Execution
+) -> tuple[Tensor, State]:
+    cell = cast(Formulaic, cell)
+    if execution.autocast is not None:
+        raise ModelError("the cpu executor computes in float32: not under autocast")
+    if not sum(execution.packing(xs).sizes):
+        return xs.new_zeros(*xs.shape[:2], cell.output_size), state
+    classes, sizes = classify_widths(cell.formula, cell.widths)
+    source = print_source(cell.formula, tuple(classes.items()))
+    program = NativeProgram(source, sizes, torch.is_grad_enabled()).program
+    return run_program(cell, xs, state, execution, program)
+
+
+CPU = Executor(
+    "cpu", run, unsupported_reason, worthwhile, "under autocast it would compute in another precision"
+)
