@@ -7,8 +7,7 @@ from typing import Any
 
 import torch
 
-from elman.cells import Cell, Dropout, Formulaic, Residual, Stacked, WrappedCell
-from elman.cells.mogrifier import MogrifiedCell
+from elman.cells import Cell, Dropout, Formulaic, Residual, Stacked
 from elman.few_rows import can_multiply, linear_few, most_rows
 from elman.formula import Formula
 from elman.operators import is_opaque
@@ -52,7 +51,7 @@ def step_cell(cell: Cell[Any], state: Any, x: Float[Tensor, "B D"]) -> tuple[Any
 
 
 def _step_formula(cell: Formulaic, state: State, x: Tensor) -> State:
-    gates, *masks = cell.project(x) if _mixes_input(cell) else cell.step_inputs(linear_few(x, *cell.affine()))
+    gates, *masks = cell.project(x) if cell.mixes_input else cell.step_inputs(linear_few(x, *cell.affine()))
     steps = find_steps(cell) if can_multiply(x, gates) else None
     if steps is not None:
         parts = [mask[None] for mask in masks]
@@ -69,15 +68,6 @@ def _step_formula(cell: Formulaic, state: State, x: Tensor) -> State:
         return results[name]
 
     return cell.formula(each, multiply, state, cell.unit_parameters(), masks)
-
-
-def _mixes_input(cell: Formulaic) -> bool:
-    """Whether it multiplies its input within the step."""
-    while isinstance(cell, WrappedCell):
-        if isinstance(cell, MogrifiedCell):
-            return True
-        cell = cell.cell
-    return False
 
 
 @cache
