@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import torch
 
 from elman.cells import Cell, Dropout, Formulaic, Residual, Stacked
 from elman.few_rows import can_multiply, linear_few, most_rows
-from elman.formula import Formula
 from elman.operators import is_opaque
 from elman.scan.few_steps import find_steps
 from elman.second_derivatives import needs_plain_form
@@ -50,27 +48,16 @@ def step_cell(cell: Cell[Any], state: Any, x: Float[Tensor, "B D"]) -> tuple[Any
     return after, cell.output(after)
 
 
+def step_gates(cell: Formulaic, state: State, x: tuple[Tensor, ...]) -> State | None:
+    """The new state from what `Formulaic.project` gave, by printed C++; None where that is not for this step."""
+    gates, *masks = x
+    steps = find_steps(cell) if can_multiply(gates, cell.affine()[0]) else None
+    if steps is None:
+        return None
+    new = steps(gates[None], [mask[None] for mask in masks], state, cell.matrices(), cell.unit_parameters())
+    return State(**{name: part[0] for name, part in zip(cell.formula.states, new, strict=True)})
+
+
 def _step_formula(cell: Formulaic, state: State, x: Tensor) -> State:
-    gates, *masks = cell.project(x) if cell.mixes_input else cell.step_inputs(linear_few(x, *cell.affine()))
-    steps = find_steps(cell) if can_multiply(x, gates) else None
-    if steps is not None:
-        parts = [mask[None] for mask in masks]
-        new = steps(gates[None], parts, state, cell.matrices(), cell.unit_parameters())
-        return State(**{name: part[0] for name, part in zip(cell.formula.states, new, strict=True)})
-    each = torch.split(gates, [cell.widths[g] for g in cell.formula.gates], dim=-1)
-    matrices, results = cell.matrices(), dict[str, Tensor]()
-
-    def multiply(name: str, operand: Tensor) -> Tensor:
-        if name not in results:
-            number, names = _products(cell.formula)[name]
-            parts = torch.split(linear_few(operand, matrices[number]), [cell.widths[n] for n in names], dim=-1)
-            results.update(zip(names, parts, strict=True))
-        return results[name]
-
-    return cell.formula(each, multiply, state, cell.unit_parameters(), masks)
-
-
-@cache
-def _products(formula: Formula) -> dict[str, tuple[int, tuple[str, ...]]]:
-    """By the name of a result: the number of its product, and the names of all of its results."""
-    return {name: (k, p.names) for k, p in enumerate(formula.trace.products) for name in p.names}
+    inputs = cell.project(x) if cell.mixes_input else cell.step_inputs(linear_few(x, *cell.affine()))
+    return step_gates(cell, state, inputs) or cell.step(state, inputs)
