@@ -40,7 +40,7 @@ from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqExample
 from elman.tasks.tagger.task import Tagger, TaggerExample
 
 Call = Callable[[], object]
-SENTENCE = "He reckons the current account deficit will narrow to only".split()
+SENTENCE = ["He", "reckons", "the", "current", "account", "deficit", "will", "narrow", "to", "only"]
 TEXT = "What is the capital of the largest country in Europe ?"
 CHARACTERS = "".join(map(chr, range(33, 128)))
 
@@ -130,7 +130,10 @@ def measure_streams(rounds: int) -> dict[str, float]:
 def measure_predictions(rounds: int) -> dict[str, float]:
     draw = random.Random(0)
     words = ["".join(draw.choices("abcdefghijklmnop", k=draw.randint(2, 9))) for _ in range(8000)]
-    tags, labels = [f"{a}-{b}" for a in "BI" for b in ("NP", "VP", "PP")] + ["O"], ["a", "b", "c", "d", "e", "f"]
+    tags, labels = (
+        [f"{a}-{b}" for a in "BI" for b in ("NP", "VP", "PP")] + ["O"],
+        ["a", "b", "c", "d", "e", "f"],
+    )
     sentences = [tuple(draw.choices(words, k=20)) for _ in range(800)]
     marked = [TaggerExample(some, (tuple(draw.choices(tags, k=20)),)) for some in sentences]
     chosen = [ClassifierExample(" ".join(some), draw.choice(labels)) for some in sentences]

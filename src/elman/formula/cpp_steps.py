@@ -104,7 +104,10 @@ class _Steps:
     def _multiply(self, stage: int) -> Iterator[str]:
         for k, product in enumerate(self.trace.products):
             if self.plan.stage[product.operand] == stage - 1:
-                (first, stride), depth = self.arrays[product.operand], self._units(self.plan.width[product.operand])
+                (first, stride), depth = (
+                    self.arrays[product.operand],
+                    self._units(self.plan.width[product.operand]),
+                )
                 total = self._total(product.names)
                 sizes = f"rows, {total}, {depth}, {first}, {stride}"
                 yield f"    multiply_rows({sizes}, U_{k}, {depth}, 0, r_{k}, {total}, false);"

@@ -7,18 +7,20 @@ from typing import Any
 import torch
 
 from elman.cells import Cell, Dropout, Formulaic, Residual, Stacked
-from elman.few_rows import can_multiply, linear_few, most_rows
+from elman.few_rows import can_multiply, linear_few
 from elman.operators import is_opaque
 from elman.scan.few_steps import find_steps
 from elman.second_derivatives import needs_plain_form
 from elman.shapes import Float, Tensor
 from elman.state import State
 
+MOST = 256  # rows: of more, what kernels spend on laying weights out is little
+
 
 def can_step(cell: Cell[Any], rows: int) -> bool:
     """Is `step_cell` for this run? Few rows, no dropout, no gradients, nothing that looks into plain operations."""
     return (
-        rows <= max(most_rows(), 1)
+        rows <= MOST
         and not cell.training
         and not torch.is_grad_enabled()
         and not torch.is_autocast_enabled("cpu")

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-import torch
-
 from elman.cells import Cell, Formulaic
 from elman.few_rows import can_multiply, linear_few
 from elman.scan.execution import Execution, Executor
