@@ -1,11 +1,11 @@
 """One token, one sentence, one short text at a time: what streams, completions and single predictions cost.
 
-A language model of characters (two layers of 512) and one of words (650, 10,000 words) stream as a user calls them
-(``stream.feed``, then ``stream.next``) beside stepping `torch.nn.LSTM` with its embedding and output, in turns; a
-sentence of ten words is tagged and a short text classified by models of default sizes beside the bare network in
-`torch.nn`; a beam of five translates one sentence, with and without the C++ of few rows; `elman complete` starts
-beside ``import torch``. Weights are random: they change no time. Times are of the process (CPU), medians of rounds;
-cold starts are what a clock says.
+A language model of characters (two layers of 512) and one of words (650, 10,000 words) stream as a user calls
+them (``stream.feed``, then ``stream.next``) beside stepping `torch.nn.LSTM` with its embedding and output, in
+turns; a sentence of ten words is tagged and a short text classified by models of default sizes beside the bare
+network in `torch.nn`; a beam of five translates one sentence, with and without the C++ for few rows; `elman
+complete` starts beside ``import torch``. Weights are random: they change no time. Times are of the process
+(CPU), medians of rounds; cold starts are what a clock says.
 
     elman bench decode --threads 1
     elman bench decode --json
@@ -169,7 +169,7 @@ def measure_beam(rounds: int) -> dict[str, float]:
 
 
 def measure_cold_start(rounds: int) -> dict[str, float]:
-    """Seconds until `elman complete` has answered, and until torch is imported; each in a process of its own."""
+    """Seconds until `elman complete` has answered, and until torch is imported, each in its own process."""
     lm = make_lm("chars", [CHARACTERS], 512)
     with tempfile.TemporaryDirectory() as folder:
         save_model(lm, Path(folder) / "lm")

@@ -1,8 +1,8 @@
 """W x + b of a few rows without gradients, by C++ that reads W where it lies.
 
-A matrix of which a few rows are multiplied is read once and computed with little: to lay it out first takes as long
-as the product, and what was laid out before may be out of date. Libraries of linear algebra are made for more rows;
-up to a few dozen of them this is faster (bench/decode.py).
+A matrix that multiplies a few rows is read once and computed with little: to lay it out first takes as long as
+the product, and what was laid out before may be out of date. Libraries of linear algebra are made for more
+rows; up to a few dozen of them this is faster (bench/decode.py).
 """
 
 from __future__ import annotations

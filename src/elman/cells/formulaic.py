@@ -21,9 +21,7 @@ class Formulaic(Cell[State]):
     formula: Formula
     widths: Mapping[str, int]  # of each gate, each state and each further matrix, by name
     heads: int = 1  # of block-diagonal recurrent matrices
-    mixes_input: bool = (
-        False  # whether W multiplies within the step, so that `step_inputs` cannot be known before
-    )
+    mixes_input: bool = False  # whether W multiplies within the step: there is no `step_inputs`
 
     @abstractmethod
     def project(self, x: Tensor) -> tuple[Tensor, ...]:

@@ -23,7 +23,8 @@ class LazyVerbs(dict[str, click.Command]):
         return super().__getitem__(name)
 
     def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self else default
+        known = name in self
+        return self[name] if known else default
 
     def values(self) -> ValuesView[click.Command]:
         return {name: self[name] for name in self}.values()

@@ -1,6 +1,6 @@
-"""The steps of a cell in C++ for a few rows, printed from its trace: products with matrices as they lie in memory.
+"""The steps of a cell in C++ for a few rows, printed from its trace: matrices are read as they lie in memory.
 
-The source depends on the formula and on which widths are equal, not on the widths: one library is for all sizes.
+The source depends on the formula and on which widths are equal, not on the widths: one library fits all sizes.
 """
 
 from __future__ import annotations
@@ -165,7 +165,8 @@ class _Steps:
         for name, a in self.trace.new.items():
             first, stride = self.arrays[a]
             width = self._width(name)
-            yield f"    for (long i = 0; i < n; i++) memcpy(new_{name} + i * {width}, {first} + i * {stride}, 4 * {width});"
+            rows = f"new_{name} + i * {width}, {first} + i * {stride}"
+            yield f"    for (long i = 0; i < n; i++) memcpy({rows}, 4 * {width});"
         for name in self.formula.states:
             yield f"    s_{name} = new_{name}, new_{name} += n * {self._width(name)};"
         for name in self.formula.masks:

@@ -64,7 +64,7 @@ def token_bytes(tokenizer: Tokenizer) -> TokenBytes:
     tokens = tokenizer.token_bytes
     known = _KNOWN.get(
         id(tokens)
-    )  # who holds the tuple keeps its number; to hash it would take longer than a step
+    )  # to hash all tokens takes as long as a step
     if known is None:
         while len(_KNOWN) >= _MOST:
             _KNOWN.pop(next(iter(_KNOWN)), None)

@@ -1,4 +1,4 @@
-"""The steps of a formula cell for a few rows by printed C++: matrices are read where they lie, nothing is kept."""
+"""The steps of a formula cell for a few rows by printed C++: matrices are read where they lie."""
 
 from __future__ import annotations
 

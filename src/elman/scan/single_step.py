@@ -18,7 +18,7 @@ MOST = 256  # rows: of more, what kernels spend on laying weights out is little
 
 
 def can_step(cell: Cell[Any], rows: int) -> bool:
-    """Is `step_cell` for this run? Few rows, no dropout, no gradients, nothing that looks into plain operations."""
+    """Is `step_cell` for this run? Few rows, no dropout, no gradients, nothing that looks into operations."""
     return (
         rows <= MOST
         and not cell.training
@@ -51,7 +51,7 @@ def step_cell(cell: Cell[Any], state: Any, x: Float[Tensor, "B D"]) -> tuple[Any
 
 
 def step_gates(cell: Formulaic, state: State, x: tuple[Tensor, ...]) -> State | None:
-    """The new state from what `Formulaic.project` gave, by printed C++; None where that is not for this step."""
+    """The new state from what `Formulaic.project` gave, by printed C++; None where that is not for it."""
     gates, *masks = x
     steps = find_steps(cell) if can_multiply(gates, cell.affine()[0]) else None
     if steps is None:
