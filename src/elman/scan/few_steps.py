@@ -19,6 +19,8 @@ from elman.native.library import NativeError, load_library
 from elman.shapes import Float, Tensor
 from elman.state import State
 
+SMALLEST = 32  # units: what is narrower is not worth a library
+
 
 @dataclass(frozen=True)
 class PrintedSteps:
@@ -49,7 +51,7 @@ class PrintedSteps:
 
 def find_steps(cell: Formulaic) -> PrintedSteps | None:
     """The library for a cell; None where there is none, or none can be printed."""
-    if cell.heads > 1 or not most_rows():
+    if cell.heads > 1 or not most_rows() or max(cell.widths.values()) < SMALLEST:
         return None
     return _find(cell.formula, tuple(cell.widths.items()))
 
