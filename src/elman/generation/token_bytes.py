@@ -62,9 +62,7 @@ class TokenBytes:
 def token_bytes(tokenizer: Tokenizer) -> TokenBytes:
     """The spelling of every token; made once for each of the last few tokenizers."""
     tokens = tokenizer.token_bytes
-    known = _KNOWN.get(
-        id(tokens)
-    )  # to hash all tokens takes as long as a step
+    known = _KNOWN.get(id(tokens))  # to hash all tokens takes as long as a step
     if known is None:
         while len(_KNOWN) >= _MOST:
             _KNOWN.pop(next(iter(_KNOWN)), None)
