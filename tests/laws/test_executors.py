@@ -18,6 +18,7 @@ RAGGED = [
     [[0, 1, 1, 0, 1], [1, 0, 0, 1, 1], [0, 0, 1, 0, 0], [1, 1, 1, 1, 1]],
 ]
 NAMES = ["full", "ragged with an empty row", "holes"]
+UNPRINTED = {"wordy", *(name for name in ALL if "heads" in name)}  # a softmax, matrices of blocks
 
 
 def accepts(executor, cell):
@@ -59,12 +60,12 @@ def assert_same(ours, theirs, tolerance):
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=["float64", "float32"])
 @pytest.mark.parametrize("reverse", [False, True], ids=["forward", "reverse"])
 @pytest.mark.parametrize("mask", RAGGED, ids=NAMES)
-@pytest.mark.parametrize("executor", ["torch", "codegen", "auto"])
+@pytest.mark.parametrize("executor", ["torch", "cpu", "codegen", "auto"])
 @pytest.mark.parametrize("name", ALL)
 def test_an_executor_equals_the_loop(name, executor, mask, reverse, dtype):
     cell = cell_of(name, dtype)
     if not accepts(executor, cell):
-        assert executor == "torch"
+        assert executor == "torch" or (executor == "cpu" and (dtype is torch.float64 or name in UNPRINTED))
         return
     xs, state = inputs(cell, dtype)
     mask = None if mask is None else torch.tensor(mask, dtype=torch.bool)

@@ -46,10 +46,10 @@ def test_builds_at_the_same_time_do_not_disturb_each_other(cache):
 
 
 def test_what_cannot_be_built_is_said_in_one_sentence_and_not_tried_again(cache, monkeypatch):
-    with pytest.raises(NativeError, match="failed: .*error"):
+    with pytest.raises(NativeError, match=r"failed: .*error"):
         load_library("no C++ at all")
     monkeypatch.setattr(subprocess, "run", None)
-    with pytest.raises(NativeError, match="failed: .*error"):
+    with pytest.raises(NativeError, match=r"failed: .*error"):
         load_library("no C++ at all")
 
 

@@ -1,4 +1,4 @@
-"""The threads that the host program has already: libraries borrow them, so that no two pools share the cores."""
+"""The threads that the host program has already: libraries borrow them, so that no two pools compete."""
 
 from __future__ import annotations
 

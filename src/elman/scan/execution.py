@@ -60,10 +60,8 @@ class Executor:
     """y_{1:n} and s_n from the cell, x_{1:n}, s_0 and what is known of this run."""
     unsupported_reason: Callable[[Cell[Any]], str | None] = lambda cell: None
     """Why it cannot run this cell; None where it can."""
-    worthwhile: Callable[[Cell[Any], Execution], bool] = lambda cell, execution: True
-    """Is it the fastest of those that can, here and now?"""
-    drawback: str = ""
-    """Why it was not, in words."""
+    drawback: Callable[[Cell[Any], Execution], str | None] = lambda cell, execution: None
+    """Why it is not the fastest of those that can, here and now; None where it is."""
 
 
 def check_tensors(*, xs: object, mask: object) -> None:

@@ -14,7 +14,7 @@ from elman.scan.executors.loop import LOOP
 from elman.scan.executors.torch_kernels import TORCH
 from elman.second_derivatives import needs_plain_form
 
-EXECUTORS: dict[str, Executor] = {one.name: one for one in (TORCH, CPU, CODEGEN, LOOP)}
+EXECUTORS: dict[str, Executor] = {one.name: one for one in (CPU, TORCH, CODEGEN, LOOP)}
 """By the names that a user may ask for, the fastest first."""
 
 
@@ -24,7 +24,7 @@ def require_known(name: str) -> None:
 
 
 def choose_executor(cell: Cell[Any], execution: Execution) -> Executor:
-    """The one asked for, or the first that can run the cell and is worthwhile; under `torch.func` the loop."""
+    """The one asked for, or the first that runs the cell without a drawback; under `torch.func` the loop."""
     if execution.executor == "auto":
         *_, (executor, _) = rank_executors(cell, execution)
         return executor
@@ -41,8 +41,8 @@ def rank_executors(cell: Cell[Any], execution: Execution) -> Iterator[tuple[Exec
         reason = executor.unsupported_reason(cell)
         if reason is None and executor.name != LOOP.name and needs_plain_form():
             reason = "torch.func transforms plain steps only"
-        if reason is None and not executor.worthwhile(cell, execution):
-            reason = executor.drawback
+        if reason is None:
+            reason = executor.drawback(cell, execution)
         yield executor, reason
         if reason is None:
             return

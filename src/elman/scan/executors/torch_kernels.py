@@ -85,19 +85,21 @@ def _works(kernel: Kernel) -> bool:
     return all(map(torch.allclose, found, expected))
 
 
-def worthwhile(cell: Cell[Any], execution: Execution) -> bool:
-    """Are PyTorch's kernels the fastest for this cell here?
+def find_drawback(cell: Cell[Any], execution: Execution) -> str | None:
+    """Why PyTorch's kernels are not the fastest for this cell here.
 
-    On CUDA yes. With gradients on the CPU only for the LSTM without padding, which runs on oneDNN
+    On CUDA they are. With gradients on the CPU only for the LSTM without padding, which runs on oneDNN
     (bench/recurrence.py measures what has no padding); the others step through autograd. Without
     gradients neither way was clearly ahead, so the kernels are kept.
     """
     cell = cast(Formulaic, cell)
     if cell.affine()[0].is_cuda or not torch.is_grad_enabled():
-        return True
+        return None
     matched = cast(Match, match(cell.formula))
     onednn = matched.kernel is torch.lstm and len(cell.formula.trace.products) == 1
-    return onednn and not execution.has_padding
+    if onednn and not execution.has_padding:
+        return None
+    return "on a CPU with gradients only an LSTM without padding is faster by PyTorch's kernels"
 
 
 @cache
@@ -194,10 +196,4 @@ def torch_weights(cell: Formulaic) -> list[Tensor]:
     return [W, U, first, second, *projection]
 
 
-TORCH = Executor(
-    "torch",
-    run,
-    unsupported_reason,
-    worthwhile,
-    "on a CPU with gradients only an LSTM without padding is faster by PyTorch's kernels",
-)
+TORCH = Executor("torch", run, unsupported_reason, find_drawback)

@@ -1,7 +1,7 @@
 """Any formula in C++: printed from its trace for the lanes of the processor, the way back derived.
 
-The whole time loop runs in C++ over packed rows; threads share the rows and never wait for each other. The large
-products, of the input and of the matrix gradients, stay with torch.
+The whole time loop runs in C++ over packed rows; threads share the rows and never wait for each other. The
+large products, of the input and of the matrix gradients, stay with torch.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, cast
 import torch
 
 from elman.cells import Cell, Formulaic
-from elman.errors import FormulaError, ModelError
+from elman.errors import ModelError
 from elman.formula import Formula
 from elman.native.library import NativeError
 from elman.scan.execution import Execution, Executor
@@ -22,7 +22,7 @@ from elman.scan.executors.recurrence import run_program
 from elman.shapes import Float, Tensor
 from elman.state import State
 
-SMALLEST = 32  # units: what is narrower is not worth a library
+SMALLEST = 32  # units: what is narrower would not win back the time of building a library
 
 
 def unsupported_reason(cell: Cell[Any]) -> str | None:
@@ -35,22 +35,27 @@ def unsupported_reason(cell: Cell[Any]) -> str | None:
         return f"it computes in float32, and this cell in {str(like.dtype).removeprefix('torch.')}"
     if cell.heads > 1:
         return "it multiplies by whole matrices, and this cell has heads"
-    classes, _ = classify_widths(cell.formula, cell.widths)
-    return _why_not(cell.formula, tuple(classes.items()))
+    return _why_not_printed(cell.formula)
 
 
 @cache
-def _why_not(formula: Formula, classes: tuple[tuple[str, int], ...]) -> str | None:
-    """Why there is no program of this formula, or no library of it."""
+def _why_not_printed(formula: Formula) -> str | None:
+    whole = next((a.op for a in formula.trace.nodes if a.op == "softmax"), None)
+    return None if whole is None else f"{whole} takes all units at once"
+
+
+def find_drawback(cell: Cell[Any], execution: Execution) -> str | None:
+    """Why another executor is to be taken; builds the library where there is no other reason."""
+    cell = cast(Formulaic, cell)
+    if execution.autocast is not None:
+        return "it computes in float32, and autocast asks for another precision"
+    if min(cell.widths.values()) < SMALLEST:
+        return f"a cell of fewer than {SMALLEST} units is not worth a library"
     try:
-        print_source(formula, classes).library  # noqa: B018 - builds it
-    except (FormulaError, NativeError) as error:
+        source_of(cell).library  # noqa: B018
+    except NativeError as error:
         return str(error)
     return None
-
-
-def worthwhile(cell: Cell[Any], execution: Execution) -> bool:
-    return execution.autocast is None
 
 
 def source_of(cell: Formulaic) -> NativeSource:
@@ -72,6 +77,4 @@ def run(
     return run_program(cell, xs, state, execution, program)
 
 
-CPU = Executor(
-    "cpu", run, unsupported_reason, worthwhile, "under autocast it would compute in another precision"
-)
+CPU = Executor("cpu", run, unsupported_reason, find_drawback)

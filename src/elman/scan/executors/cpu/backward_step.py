@@ -7,7 +7,7 @@ from functools import cache
 from elman.formula import Node
 from elman.formula.operation import OPS
 from elman.formula.symbols import constant, is_input, symbol
-from elman.formula.traversal import is_uniform
+from elman.formula.traversal import is_uniform, topological
 from elman.scan.executors.cpu.lane_source import Group, Place
 from elman.scan.executors.cpu.step_printer import StepPrinter
 from elman.scan.executors.cpu.value_plan import ValuePlan
@@ -42,8 +42,8 @@ class BackwardStep(StepPrinter):
     def _add_up(self, name: str, a: Node) -> None:
         """The sum over all rows, in doubles from step to step."""
         width = self.plan.classes[self.plan.formula.gates[0]]
-        body, total = self.body_of(a, width), f"total_{name}"
         number = [*self.plan.formula.parameters].index(name)
+        body, total = self.body_of(a, width), f"total{number}"
         count = len(self.plan.formula.parameters)
         body.hoisted.append(f"lanes {total} = spread(0.f);")
         body.stores.append(f"{total} += {body.value(a)};")
@@ -69,8 +69,6 @@ class BackwardStep(StepPrinter):
         return self._stage(a)
 
     def _readers(self, q: Node) -> list[Node]:
-        from elman.formula.traversal import topological
-
         targets = [a for a in self.plan.gradients if a is q]
         return [b for b in topological(self.plan.gradients) if q in b.operands] + targets
 

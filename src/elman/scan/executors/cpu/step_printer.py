@@ -8,7 +8,6 @@ from itertools import groupby
 
 from elman.formula import Node
 from elman.formula.operation import OPS
-from elman.formula.symbols import symbol
 from elman.formula.traversal import is_uniform
 from elman.scan.executors.cpu.lane_source import (
     MOST_PARTS,
@@ -159,19 +158,20 @@ class StepPrinter(ABC):
         first = add_up(widths[: self.plan.extra.index(a)])
         return Place(self.buffer("E"), "token", add_up(widths), first)
 
-    def operand(self, a: Node, old: str = "old") -> Place:
+    def operand(self, a: Node) -> Place:
         """What a product multiplies, or what came of it."""
         if a in self.plan.states:
             return self.state(self.plan.states[a], "fresh")
-        if a.operands:
+        if a in self.plan.operands:
             return Place(self.buffer(f"V {self.plan.operands.index(a)}"), "token", f"W[{self.plan.width(a)}]")
         kind, name = a.args
-        return self.input(name) if kind == "x" else self.state(name, old)
+        return self.input(name) if kind == "x" else self.state(name, "old")
 
     def print_groups(self, group: Group, place: Place, depth: str) -> str:
         pointer, stride = self.pointers.rows(place)
         panel = f"{self.buffer(f'panel {group.number}')} + (long)begin * ({depth}) * {len(group.names)}"
-        return f"multiply_panel<{group.vectors}>(at.n, {depth}, {pointer}, {stride}, {panel}, tile{group.number}, false);"
+        given = f"at.n, {depth}, {pointer}, {stride}, {panel}, tile{group.number}, false"
+        return f"multiply_panel<{group.vectors}>({given});"
 
     def scratch(self) -> dict[str, str]:
         """The blocks of scratch memory and how many numbers a row of each has."""
@@ -192,7 +192,3 @@ class StepPrinter(ABC):
         ]
         head = ["const int32_t* W = job.widths;", *blocks, *self.pointers.declare()]
         return indent([*head, *loops])
-
-
-def old_state(name: str) -> Node:
-    return symbol("s", name)

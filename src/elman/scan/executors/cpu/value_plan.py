@@ -24,7 +24,7 @@ def classify_widths(formula: Formula, widths: Mapping[str, int]) -> tuple[dict[s
 class ValuePlan:
     """What is kept of a formula whose gates, states and matrices have these classes of width.
 
-    Nothing depends on the widths themselves, or on what else was traced before: equal formulas have one program.
+    Nothing depends on the widths themselves, or on what was traced before: equal formulas have one program.
     """
 
     formula: Formula
@@ -60,7 +60,7 @@ class ValuePlan:
     def operands(self) -> list[Node]:
         """What products multiply that is neither a state nor a part of the input."""
         found = dict.fromkeys(p.operand for p in self.trace.products)
-        return [a for a in found if a.operands and a not in self.states]
+        return [a for a in found if (a.operands or is_input(a, "r")) and a not in self.states]
 
     @cached_property
     def _needs(self) -> tuple[set[Node], set[Node]]:
@@ -86,13 +86,13 @@ class ValuePlan:
         """Is it dear to compute again? A function of a state is not: its memory would cost as much."""
         if is_rowless(a):
             return False
+        if is_uniform(a):
+            return OPS[a.op].has("reduction")
         if is_input(a, "r") or any(is_input(o, "r") for o in a.operands):
             return True
-        if not a.operands or not (OPS[a.op].has("kept") or OPS[a.op].has("reduction")):
+        if not a.operands or not OPS[a.op].has("kept"):
             return False
-        return OPS[a.op].has("reduction") or not all(
-            o in self.states or o.op == "constant" or is_input(o, "s") for o in a.operands
-        )
+        return not all(o in self.states or o.op == "constant" or is_input(o, "s") for o in a.operands)
 
     @cached_property
     def stored(self) -> list[Node]:
@@ -117,7 +117,7 @@ class ValuePlan:
 
     def home_stage(self, a: Node) -> int:
         """The stage that computes a value; a product's result where it is read first."""
-        readers = self.trace.uses.get(a, ()) if is_input(a, "r") else ()
+        readers = self.trace.uses.get(a, ()) if is_input(a, "r") and a not in self.operands else ()
         return min((self.steps.stage[b] for b in readers), default=self.steps.stage[a])
 
     @cached_property
