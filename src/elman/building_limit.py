@@ -17,7 +17,7 @@ _SHAPED = {torch.empty, torch.zeros, torch.ones, torch.rand, torch.randn, torch.
 _TENSORS, _ELEMENTS = 100, 1_000_000  # what building may take beyond what the weights say
 _PER_TENSOR, _PER_ELEMENT = 10, 4
 _BYTES = 4  # of an element
-_DRAWS = {torch.Tensor.normal_, torch.Tensor.uniform_, torch.nn.init.normal_, torch.nn.init.uniform_}
+_DRAWS: set[Any] = {torch.Tensor.normal_, torch.Tensor.uniform_, torch.nn.init.normal_, torch.nn.init.uniform_}
 
 
 class BuildingLimit(TorchFunctionMode):

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, ValuesView
+from collections.abc import Iterator, MutableMapping
 from importlib import import_module
-from typing import Any
 
 import click
 
 
-class LazyVerbs(dict[str, click.Command]):
+class LazyVerbs(MutableMapping[str, click.Command]):
     """Commands by name; each is known as ``MODULE:NAME`` of this folder until it is looked up."""
 
     def __init__(self, homes: dict[str, str]) -> None:
-        super().__init__(dict.fromkeys(homes))  # type: ignore[arg-type]
-        self.homes = homes
+        self._known: dict[str, str | click.Command] = {**homes}
 
     def __getitem__(self, name: str) -> click.Command:
-        if super().__getitem__(name) is None:
-            module, attribute = self.homes[name].split(":")
-            self[name] = getattr(import_module(f"elman.cli.{module}"), attribute)
-        return super().__getitem__(name)
+        found = self._known[name]
+        if isinstance(found, str):
+            module, attribute = found.split(":")
+            command: click.Command = getattr(import_module(f"elman.cli.{module}"), attribute)
+            self._known[name] = found = command
+        return found
 
-    def get(self, name: str, default: Any = None) -> Any:
-        known = name in self
-        return self[name] if known else default
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._known[name] = command
 
-    def values(self) -> ValuesView[click.Command]:
-        return {name: self[name] for name in self}.values()
+    def __delitem__(self, name: str) -> None:
+        del self._known[name]
 
-    def items(self) -> ItemsView[str, click.Command]:
-        return {name: self[name] for name in self}.items()
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)

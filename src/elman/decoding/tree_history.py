@@ -26,10 +26,10 @@ class TreeHistory(History):
 
     layers: list[TokenLayer]  # of the search: there may be more by now
     nodes: Ints
-    length: int  # type: ignore[assignment]
+    length: int
 
     @cached_property
-    def tokens(self) -> Int[Tensor, "N t"]:  # type: ignore[override]
+    def tokens(self) -> Int[Tensor, "N t"]:
         columns, nodes = np.empty((len(self.nodes), self.length), np.int64), self.nodes
         for place in reversed(range(self.length)):
             parents, tokens = self.layers[place]
