@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from elman.errors import ConfigError
@@ -17,7 +17,8 @@ _SHAPED = {torch.empty, torch.zeros, torch.ones, torch.rand, torch.randn, torch.
 _TENSORS, _ELEMENTS = 100, 1_000_000  # what building may take beyond what the weights say
 _PER_TENSOR, _PER_ELEMENT = 10, 4
 _BYTES = 4  # of an element
-_DRAWS: set[Any] = {torch.Tensor.normal_, torch.Tensor.uniform_, torch.nn.init.normal_, torch.nn.init.uniform_}
+_DRAWS: set[Any] = {torch.Tensor.normal_, torch.Tensor.uniform_}
+_DRAWS |= {nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_}
 
 
 class BuildingLimit(TorchFunctionMode):
