@@ -40,6 +40,14 @@ def test_rows_and_columns_of_larger_tensors_are_read_where_they_lie():
     assert_near(linear_few(x.t().contiguous().t(), W.t().contiguous().t(), b), x, W, b)
 
 
+@pytest.mark.parametrize("width", [7, 2050])
+def test_threads_share_a_product_and_change_nothing(monkeypatch, width):
+    x, W, b = draw(3, width, 33)
+    alone = linear_few(x, W, b)
+    monkeypatch.setattr(few_rows, "_count_pieces", lambda W: 3)
+    assert torch.equal(linear_few(x, W, b), alone)
+
+
 def test_a_row_is_the_same_among_others():
     x, W, b = draw(most_rows() or 4, 70, 90)
     alone = torch.cat([linear_few(row[None], W, b) for row in x])

@@ -15,13 +15,14 @@ from typing import Any
 import torch
 from torch.nn.functional import linear
 
+from elman.native.host_threads import find_parallel
 from elman.native.library import FOLDER, NativeError, load_library
 from elman.native.processor import find_level
 from elman.shapes import Float, Tensor
 
 MOST = {"avx512": 32, "avx2": 8, "plain": 0}
 """Rows up to which this was seen to be faster than torch, by what the processor has."""
-_LARGE = 2**22  # products of numbers that are worth a second thread
+_PIECE = 2**20  # numbers of a matrix that are worth a thread
 
 
 def linear_few(
@@ -29,14 +30,20 @@ def linear_few(
 ) -> Float[Tensor, "N H"]:
     """`torch.nn.functional.linear`, whoever computes it."""
     rows = len(x)
-    if not can_multiply(x, W) or rows * W.numel() > _LARGE < _LARGE * torch.get_num_threads():
+    if not can_multiply(x, W):
         return linear(x, W, b)
     multiply, _ = _multiply()
     x = x if x.stride(1) == 1 else x.contiguous()
     y = torch.empty(rows, len(W))
     at = b.data_ptr() if b is not None else None
-    multiply(rows, *W.shape, x.data_ptr(), x.stride(0), W.data_ptr(), W.stride(0), at, y.data_ptr())
+    where = x.data_ptr(), x.stride(0), W.data_ptr(), W.stride(0), at, y.data_ptr()
+    multiply(rows, *W.shape, *where, _count_pieces(W), find_parallel())
     return y
+
+
+def _count_pieces(W: Tensor) -> int:
+    """How many threads share a product: as many as torch has, but no more than are worth waking."""
+    return min(torch.get_num_threads(), 1 + W.numel() // _PIECE)
 
 
 def can_multiply(x: Tensor, W: Tensor) -> bool:
@@ -74,7 +81,9 @@ def _multiply() -> tuple[Callable[..., Any], int]:
         return linear, 0
     multiply = load_library(_source()).elman_multiply_rows
     number, pointer = ctypes.c_long, ctypes.c_void_p
-    multiply.argtypes = [*[ctypes.c_int] * 3, pointer, number, pointer, number, pointer, pointer]
+    whole = ctypes.c_int
+    strides = [pointer, number, pointer, number]
+    multiply.argtypes = [whole, whole, whole, *strides, pointer, pointer, whole, pointer]
     multiply.restype = None
     return multiply, MOST[find_level()]
 
