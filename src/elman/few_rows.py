@@ -29,36 +29,46 @@ def linear_few(
     x: Float[Tensor, "N D"], W: Float[Tensor, "H D"], b: Float[Tensor, " H"] | None = None
 ) -> Float[Tensor, "N H"]:
     """`torch.nn.functional.linear`, whoever computes it."""
-    rows = len(x)
-    if not can_multiply(x, W):
-        return linear(x, W, b)
+    return multiply_few(x, W, b) if can_multiply(x, W) else linear(x, W, b)
+
+
+def multiply_few(x: Tensor, W: Tensor, b: Tensor | None = None) -> Tensor:
+    """The same by the library, where `can_multiply` says so."""
     multiply, _ = _multiply()
     x = x if x.stride(1) == 1 else x.contiguous()
-    y = torch.empty(rows, len(W))
-    at = b.data_ptr() if b is not None else None
+    (rows, depth), width = x.shape, W.shape[0]
+    y = torch.empty(rows, width)
+    at = None if b is None else b.data_ptr()
     where = x.data_ptr(), x.stride(0), W.data_ptr(), W.stride(0), at, y.data_ptr()
-    multiply(rows, *W.shape, *where, _count_pieces(W), find_parallel())
+    multiply(rows, width, depth, *where, _count_pieces(width * depth), find_parallel())
     return y
 
 
-def _count_pieces(W: Tensor) -> int:
-    """How many threads share a product: as many as torch has, but no more than are worth waking."""
-    return min(torch.get_num_threads(), 1 + W.numel() // _PIECE)
+def _count_pieces(numbers: int) -> int:
+    """How many threads share a product with so many: as torch has, but no more than are worth waking."""
+    return 1 if numbers < _PIECE else min(torch.get_num_threads(), 1 + numbers // _PIECE)
 
 
 def can_multiply(x: Tensor, W: Tensor) -> bool:
-    """Is this for the library? Plain numbers in memory, no gradients, nothing that watches."""
+    """Is this for the library?"""
+    return fits(x, W) and not is_watched()
+
+
+def fits(x: Tensor, W: Tensor) -> bool:
+    """Few rows of plain numbers in memory?"""
     return (
         type(x) is Tensor
-        and 0 < len(x) <= most_rows()
-        and not torch.is_grad_enabled()
+        and 0 < x.shape[0] <= most_rows()
+        and x.dtype == W.dtype == torch.float32
         and W.is_cpu
-        and W.dtype == x.dtype == torch.float32
-        and W.stride(1) == 1
         and x.is_cpu
-        and not torch.is_autocast_enabled("cpu")
-        and not torch.compiler.is_compiling()
+        and W.stride(1) == 1
     )
+
+
+def is_watched() -> bool:
+    """Does anybody look into single operations: for gradients, another precision, a graph of them?"""
+    return torch.is_grad_enabled() or torch.is_autocast_enabled("cpu") or torch.compiler.is_compiling()
 
 
 def most_rows() -> int:

@@ -10,11 +10,11 @@ import torch
 
 from elman.argument_checks import check_arguments
 from elman.decoding import Policy
-from elman.decoding.stable_topk import stable_topk
 from elman.errors import ModelError
-from elman.generation.cursor import Cursor, start_cursor, writable_log_probs
+from elman.generation.cursor import Cursor, special_ids, start_cursor, writable_log_probs
 from elman.generation.generation_config import Sampling
 from elman.generation.incremental import Pending, encode_chunk, flush
+from elman.generation.likeliest import likeliest
 from elman.generation.partial_prefix import partial_prefix
 from elman.generation.predictor import LMPredictor
 from elman.generation.prefix_search import Continuation, next_tokens
@@ -83,10 +83,8 @@ class TextStream:
         that is "" for words, and for subwords what comes after.
         """
         if not self._unread():
-            log_probs = writable_log_probs(self.lm, self._foresee().logits)
-            values, ids = (row[0].tolist() for row in stable_topk(log_probs.exp().clamp(max=1), k))
-            pairs = zip(values, ids, strict=True)
-            return [NextToken(display_token(self.lm.tokenizer, i), p, i) for p, i in pairs if p > 0]
+            best = likeliest(self._foresee().logits[0], special_ids(self.lm), k)
+            return [NextToken(display_token(self.lm.tokenizer, i), p, i) for p, i in best]
         found: dict[str, NextToken] = {}
         for text, probability, ids in next_tokens(self.lm, self._cursor, self._pending):
             before = found.get(text, NextToken(text, 0.0, ids[-1]))

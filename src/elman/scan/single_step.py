@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from elman.cells import Cell, Dropout, Formulaic, Residual, Stacked
-from elman.few_rows import can_multiply, linear_few
+from elman.few_rows import can_multiply, fits, multiply_few
 from elman.operators import is_opaque
-from elman.scan.few_steps import find_steps
+from elman.scan.few_steps import PrintedSteps, find_steps
 from elman.second_derivatives import needs_plain_form
 from elman.shapes import Float, Tensor
 from elman.state import State
@@ -53,13 +54,25 @@ def step_cell(cell: Cell[Any], state: Any, x: Float[Tensor, "B D"]) -> tuple[Any
 def step_gates(cell: Formulaic, state: State, x: tuple[Tensor, ...]) -> State | None:
     """The new state from what `Formulaic.project` gave, by printed C++; None where that is not for it."""
     gates, *masks = x
-    steps = find_steps(cell) if can_multiply(gates, cell.affine()[0]) else None
-    if steps is None:
-        return None
-    new = steps(gates[None], [mask[None] for mask in masks], state, cell.matrices(), cell.unit_parameters())
-    return State(**{name: part[0] for name, part in zip(cell.formula.states, new, strict=True)})
+    steps = find_steps(cell) if can_multiply(gates, gates) else None
+    return None if steps is None else _run_printed(steps, cell, state, gates, masks)
+
+
+def _run_printed(
+    steps: PrintedSteps, cell: Formulaic, state: State, gates: Tensor, masks: Sequence[Tensor]
+) -> State:
+    given = [mask[None] for mask in masks]
+    new = steps(gates[None], given, state, cell.matrices(), cell.unit_parameters())
+    return State(**dict(zip(cell.formula.states, [part[0] for part in new], strict=True)))
 
 
 def _step_formula(cell: Formulaic, state: State, x: Tensor) -> State:
-    inputs = cell.project(x) if cell.mixes_input else cell.step_inputs(linear_few(x, *cell.affine()))
-    return step_gates(cell, state, inputs) or cell.step(state, inputs)
+    W, b = cell.affine()
+    if not fits(x, W) or cell.mixes_input:
+        inputs = cell.project(x)
+        return step_gates(cell, state, inputs) or cell.step(state, inputs)
+    inputs = cell.step_inputs(multiply_few(x, W, b))
+    steps = find_steps(cell)
+    if steps is None:
+        return cell.step(state, inputs)
+    return _run_printed(steps, cell, state, inputs[0], inputs[1:])
