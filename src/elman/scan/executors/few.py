@@ -8,12 +8,14 @@ from __future__ import annotations
 from typing import Any, cast
 
 from elman.cells import Cell, Formulaic
-from elman.few_rows import can_multiply, linear_few
+from elman.few_rows import can_multiply, linear_few, unsupported_reason
 from elman.scan.execution import Execution, Executor
-from elman.scan.few_steps import find_steps
+from elman.scan.few_steps import SMALLEST, find_steps
 from elman.second_derivatives import needs_plain_form
 from elman.shapes import Float, Tensor
 from elman.state import State
+
+__all__ = ["FEW", "SMALLEST", "fits_few", "why_not_few"]
 
 ROWS, STEPS = 4, 256  # up to these it was seen to be the fastest
 
@@ -54,6 +56,11 @@ def project_few(cell: Formulaic, xs: Float[Tensor, "T B D"]) -> tuple[Tensor, ..
         return cell.project(xs)
     W, b = cell.affine()
     return cell.step_inputs(linear_few(xs.reshape(-1, xs.shape[2]), W, b).view(*xs.shape[:2], len(W)))
+
+
+def why_not_few() -> str | None:
+    """Why nothing runs so on this machine; None where it does."""
+    return unsupported_reason()
 
 
 FEW = Executor("few", run)
