@@ -10,7 +10,7 @@ ONE_THREAD := OMP_NUM_THREADS=1
 # What everything else stands on, tested in seconds.
 QUICK := tests/test_architecture.py tests/test_config.py tests/test_state.py tests/decoding tests/formula tests/metrics
 
-.PHONY: demo test quick test-gpu mutants versions check course docs format clean
+.PHONY: demo test quick test-gpu mutants versions check course wheel sanitize docs format clean
 
 demo: $(STAMP)
 	$(BIN)/elman demo
@@ -43,6 +43,18 @@ check: $(STAMP)
 # Executes every notebook of the course and writes it anew.
 course: $(STAMP)
 	$(ONE_THREAD) $(BIN)/python course/write.py
+
+# A wheel in dist/ with the C++ of Elman's own cells compiled: whoever installs it needs no compiler.
+wheel: $(STAMP)
+	$(BIN)/python -m pip install --quiet 'hatchling>=1.27'
+	rm -rf src/elman/native/compiled
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
+# The tests of the C++ under the sanitizers of addresses and undefined behaviour.
+sanitize: $(STAMP)
+	ELMAN_NATIVE_FLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined" ELMAN_CACHE=build/sanitized \
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	$(ONE_THREAD) $(BIN)/python -m pytest tests/scan/test_cpu_executor.py -k "every_cell or share_a_cell or lanes"
 
 # The site in site/: the pages of docs/ and an API reference. Every link and anchor is checked.
 docs: $(STAMP)

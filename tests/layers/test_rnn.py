@@ -54,7 +54,7 @@ def test_a_birnn_merges_both_directions_at_each_step(merge):
     assert layer.output_size == expected.shape[1]
 
 
-@pytest.mark.parametrize("executor", ["auto", "torch", "codegen", "loop"])
+@pytest.mark.parametrize("executor", ["auto", "cpu", "torch", "codegen", "loop"])
 def test_accepting_is_the_output_at_the_last_token(executor):
     layer = RNN(LSTM(2, 3), executor=executor)
     xs = torch.randn(4, 4, 2)

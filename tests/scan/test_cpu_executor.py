@@ -168,7 +168,8 @@ def test_what_it_cannot_run_is_refused_with_a_reason():
 def test_a_small_cell_is_not_worth_a_library_and_without_a_compiler_another_executor_runs(
     monkeypatch, tmp_path
 ):
-    xs = torch.randn(2, 3, 5)
+    xs = torch.randn(2, 25, 5)
+    assert "fewer than 50 tokens" in explain(GRU(5, 40), xs[:, :24]).choices[0].reasons["cpu"]
     assert "fewer than 32 units" in explain(GRU(5, 4), xs).choices[0].reasons["cpu"]
     assert explain(GRU(5, 40), xs).choices[0].executor == "cpu"
 
@@ -181,6 +182,15 @@ def test_a_small_cell_is_not_worth_a_library_and_without_a_compiler_another_exec
     choice = explain(FormulaCell(unseen, 5, 40), xs).choices[0]
     assert choice.executor == "codegen"
     assert "no C++ compiler" in choice.reasons["cpu"]
+
+
+def test_on_one_thread_an_lstm_without_padding_is_left_to_pytorch(monkeypatch):
+    cell, xs = LSTM(5, 40), torch.randn(2, 25, 5)
+    for threads, padded, expected in ((1, False, "torch"), (1, True, "cpu"), (2, False, "cpu")):
+        monkeypatch.setattr(torch, "get_num_threads", lambda threads=threads: threads)
+        mask = torch.ones(2, 25).bool()
+        mask[1, 3:] = not padded
+        assert explain(cell, xs, mask).choices[0].executor == expected
 
 
 def test_a_formula_is_printed_alike_in_every_process():

@@ -47,6 +47,7 @@ class Node:
     """
 
     __slots__ = ("args", "key", "number", "op")
+    key: str
 
     def __init__(self, op: str, args: tuple[Any, ...]) -> None:
         self.op, self.args, self.number = op, args, next(_number)

@@ -20,8 +20,10 @@ from elman.native.processor import LEVELS, find_level, machine
 
 FOLDER = Path(__file__).parent
 SHIPPED = FOLDER / "compiled"  # what was compiled when the package was built
-OPTIONS = ("-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast")
-OPTIONS += ("-fno-exceptions", "-fno-rtti", "-fPIC", "-shared", "-pthread")
+OPTIONS = [
+    *("-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"),
+    *("-fno-exceptions", "-fno-rtti", "-fPIC", "-shared", "-pthread"),
+]
 _LONGEST = 120  # seconds for one library
 
 _lock = Lock()

@@ -62,19 +62,42 @@ static void multiply_panel(int rows, int depth, const float* a, long stride, con
   }
 }
 
+// The last panel of a matrix has fewer vectors of each part where the columns end.
+static inline int count_blocks(int width, int begin, int blocks) {
+  int left = (width - begin + LANES - 1) / LANES;
+  return left < blocks ? left : blocks;
+}
+template <int PARTS, int BLOCKS>
+struct Panels {
+  static void multiply(int blocks, int rows, int depth, const float* a, long stride, const float* panel, float* out) {
+    if (blocks == BLOCKS) multiply_panel<PARTS * BLOCKS>(rows, depth, a, stride, panel, out, false);
+    else Panels<PARTS, BLOCKS - 1>::multiply(blocks, rows, depth, a, stride, panel, out);
+  }
+};
+template <int PARTS>
+struct Panels<PARTS, 0> {
+  static void multiply(int, int, int, const float*, long, const float*, float*) {}
+};
+
 // Panels of a matrix: `parts` results of `width` columns each, which begin at the rows `first` of the matrix;
 // `blocks` vectors of each part stand in one panel. matrix[n * across + k * along].
-static inline long count_packed(int width, int parts, int blocks, int depth) {
-  int units = blocks * LANES;
-  return (long)((width + units - 1) / units) * depth * parts * units;
+static inline long count_packed(int width, int parts, int depth) {
+  return (long)((width + LANES - 1) / LANES) * LANES * depth * parts;
 }
 static inline void pack_panels(int width, int parts, int blocks, int depth, const float* const* first, long across, long along, float* out) {
-  for (int begin = 0; begin < width; begin += blocks * LANES)
-    for (int k = 0; k < depth; k++)
-      for (int u = 0; u < blocks; u++)
-        for (int g = 0; g < parts; g++, out += LANES) {
+  for (int begin = 0; begin < width; begin += blocks * LANES) {
+    int here = count_blocks(width, begin, blocks), step = here * parts * LANES;
+    for (int k = 0; k < depth; k += LANES) {  // a square at a time: both sides lie in the cache
+      int deep = depth - k < LANES ? depth - k : LANES;
+      for (int u = 0; u < here; u++)
+        for (int g = 0; g < parts; g++) {
           int at = begin + u * LANES, count = width - at < LANES ? width - at : LANES;
           const float* from = first[g] + at * across + k * along;
-          for (int i = 0; i < LANES; i++) out[i] = i < count ? from[i * across] : 0.f;
+          float* to = out + (u * parts + g) * LANES;
+          for (int i = 0; i < LANES; i++)
+            for (int q = 0; q < deep; q++) to[q * step + i] = i < count ? from[i * across + q * along] : 0.f;
         }
+      out += deep * step;
+    }
+  }
 }

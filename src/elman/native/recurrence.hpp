@@ -108,7 +108,7 @@ static void pack_piece(void* work, int piece) {
 extern "C" {
 void elman_forward(const Job* job) { compute_pieces(job->parallel, job->pieces, run_forward, (void*)job); }
 void elman_backward(const Job* job) { compute_pieces(job->parallel, job->pieces, run_backward, (void*)job); }
-long elman_count_packed(int width, int parts, int blocks, int depth) { return count_packed(width, parts, blocks, depth); }
+long elman_count_packed(int width, int parts, int depth) { return count_packed(width, parts, depth); }
 void elman_pack(int width, int parts, int blocks, int depth, const float* const* first, long across, long along, float* out, Parallel parallel, int pieces) {
   Packing packing = {width, parts, blocks, depth, pieces, first, across, along, out};
   compute_pieces(parallel, pieces, pack_piece, &packing);

@@ -24,6 +24,7 @@ class Execution:
     executor: str  # the one asked for, or "auto"
     recorded: bool  # as a CUDA graph, or rehearsed for it
     autocast: torch.dtype | None  # the precision of autocast where it is on
+    places: int = 0  # of the batch, with its padding: rows times steps
 
     @classmethod
     def begin(
@@ -32,7 +33,8 @@ class Execution:
         """What is known when a run begins, here and now."""
         check_tensors(xs=xs, mask=mask)
         lengths = None if mask is None else Lengths(mask)
-        return cls(lengths, reverse, executor, is_recording(), autocast_dtype(xs))
+        places = xs.shape[:2].numel()
+        return cls(lengths, reverse, executor, is_recording(), autocast_dtype(xs), places)
 
     @property
     def mask(self) -> Tensor | None:

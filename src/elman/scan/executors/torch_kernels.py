@@ -95,11 +95,15 @@ def find_drawback(cell: Cell[Any], execution: Execution) -> str | None:
     cell = cast(Formulaic, cell)
     if cell.affine()[0].is_cuda or not torch.is_grad_enabled():
         return None
-    matched = cast(Match, match(cell.formula))
-    onednn = matched.kernel is torch.lstm and len(cell.formula.trace.products) == 1
-    if onednn and not execution.has_padding:
+    if is_onednn(cell.formula) and not execution.has_padding:
         return None
     return "on a CPU with gradients only an LSTM without padding is faster by PyTorch's kernels"
+
+
+def is_onednn(formula: Formula) -> bool:
+    """Is it the LSTM that oneDNN runs as a whole on a CPU?"""
+    matched = match(formula)
+    return matched is not None and matched.kernel is torch.lstm and len(formula.trace.products) == 1
 
 
 @cache

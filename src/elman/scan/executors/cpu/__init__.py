@@ -19,10 +19,12 @@ from elman.scan.execution import Execution, Executor
 from elman.scan.executors.cpu.native_program import NativeProgram, NativeSource, print_source
 from elman.scan.executors.cpu.value_plan import classify_widths
 from elman.scan.executors.recurrence import run_program
+from elman.scan.executors.torch_kernels import is_onednn
 from elman.shapes import Float, Tensor
 from elman.state import State
 
 SMALLEST = 32  # units: what is narrower would not win back the time of building a library
+FEWEST = 50  # tokens: fewer would not win back the time of laying out the matrices
 
 
 def unsupported_reason(cell: Cell[Any]) -> str | None:
@@ -51,6 +53,10 @@ def find_drawback(cell: Cell[Any], execution: Execution) -> str | None:
         return "it computes in float32, and autocast asks for another precision"
     if min(cell.widths.values()) < SMALLEST:
         return f"a cell of fewer than {SMALLEST} units is not worth a library"
+    if torch.get_num_threads() == 1 and is_onednn(cell.formula) and not execution.has_padding:
+        return "on one thread PyTorch's LSTM is faster without padding"
+    if execution.places < FEWEST:
+        return f"fewer than {FEWEST} tokens are not worth laying out the matrices"
     try:
         source_of(cell).library  # noqa: B018
     except NativeError as error:

@@ -91,7 +91,8 @@ class Body:
             return f"spread({float(a.args[0])!r}f)"
         if a in self.result:
             group, part = self.result[a]
-            at = f"(row * {group.vectors} + u * {len(group.names)} + {part}) * LANES"
+            parts = len(group.names)
+            at = f"((row * blocks + u) * {parts} + {part}) * LANES"
             return self._name(f"load(tile{group.number} + {at})", False)
         read = self.leaf(a, self)
         if read is not None:
@@ -119,10 +120,10 @@ class Body:
             *indent(self.before),
             f"  const int width = W[{self.width}];",
             f"  for (int begin = 0; begin < width; begin += {blocks} * LANES) {{",
+            f"    const int blocks = count_blocks(width, begin, {blocks});",
             *indent((multiply(group) for group in self.groups), 2),
-            f"    for (int u = 0; u < {blocks}; u++) {{",
+            "    for (int u = 0; u < blocks; u++) {",
             "      const int j = begin + u * LANES, count = width - j;",
-            "      if (count <= 0) break;",
             *indent(self.hoisted, 3),
             "      for (int row = 0; row < at.n; row++) {",
             *indent([*self.lines, *self.stores], 4),

@@ -196,7 +196,7 @@ class NativeProgram:
     ) -> Tensor:
         """A matrix laid out for products: its rows from each start, or its columns."""
         library, sizes = self.source.library, (width, len(starts), group.blocks, depth)
-        packed = matrix.new_empty(library.elman_count_packed(*sizes))
+        packed = matrix.new_empty(library.elman_count_packed(width, len(starts), depth))
         first = (ctypes.c_void_p * len(starts))(*(matrix.data_ptr() + 4 * s * matrix.shape[1] for s in starts))
         steps = (ctypes.c_long(across), ctypes.c_long(along))
         parallel = ctypes.c_void_p(find_parallel())

@@ -170,8 +170,8 @@ class StepPrinter(ABC):
     def print_groups(self, group: Group, place: Place, depth: str) -> str:
         pointer, stride = self.pointers.rows(place)
         panel = f"{self.buffer(f'panel {group.number}')} + (long)begin * ({depth}) * {len(group.names)}"
-        given = f"at.n, {depth}, {pointer}, {stride}, {panel}, tile{group.number}, false"
-        return f"multiply_panel<{group.vectors}>({given});"
+        given = f"blocks, at.n, {depth}, {pointer}, {stride}, {panel}, tile{group.number}"
+        return f"Panels<{len(group.names)}, {group.blocks}>::multiply({given});"
 
     def scratch(self) -> dict[str, str]:
         """The blocks of scratch memory and how many numbers a row of each has."""
