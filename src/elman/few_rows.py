@@ -79,7 +79,7 @@ def most_rows() -> int:
 def unsupported_reason() -> str | None:
     """Why torch multiplies few rows, too; None where the library does."""
     try:
-        load_library(_source())
+        load_library(few_rows_source())
     except NativeError as error:
         return str(error)
     return None if MOST[find_level()] else "this processor has neither AVX2 nor AVX-512"
@@ -89,14 +89,13 @@ def unsupported_reason() -> str | None:
 def _multiply() -> tuple[Callable[..., Any], int]:
     if unsupported_reason():
         return linear, 0
-    multiply = load_library(_source()).elman_multiply_rows
-    number, pointer = ctypes.c_long, ctypes.c_void_p
-    whole = ctypes.c_int
-    strides = [pointer, number, pointer, number]
-    multiply.argtypes = [whole, whole, whole, *strides, pointer, pointer, whole, pointer]
+    multiply = load_library(few_rows_source()).elman_multiply_rows
+    kinds = {"i": ctypes.c_int, "n": ctypes.c_long, "p": ctypes.c_void_p}
+    multiply.argtypes = [kinds[letter] for letter in "iiipnpnppip"]
     multiply.restype = None
     return multiply, MOST[find_level()]
 
 
-def _source() -> str:
+def few_rows_source() -> str:
+    """The C++ of the products."""
     return (FOLDER / "few_rows.cpp").read_text()

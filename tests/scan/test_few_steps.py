@@ -1,5 +1,8 @@
 """Steps of a few rows in C++: those of the cell itself, whatever its formula, and nothing else."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -105,3 +108,17 @@ def test_states_are_values():
         assert torch.equal(a, b)
     again, _ = step_cell(cell, state, xs[:, 0])
     assert torch.equal(again.h, new.h)
+
+
+def test_a_source_is_the_same_whatever_was_traced_before():
+    """Libraries are known by their source: those that come with the package must be found."""
+    code = (
+        "from elman.cells import {first}, {second}\n"
+        "from elman.formula.cpp_steps import print_steps\n"
+        "cells = [{first}(3, 4), {second}(3, 4)]\n"
+        "printed = sorted(print_steps(c.formula, c.widths) for c in cells)\n"
+        "import hashlib; print(hashlib.sha256(repr(printed).encode()).hexdigest())\n"
+    )
+    orders = ({"first": "LSTM", "second": "GRU"}, {"first": "GRU", "second": "LSTM"})
+    runs = [subprocess.run([sys.executable, "-c", code.format(**o)], capture_output=True) for o in orders]
+    assert runs[0].stdout == runs[1].stdout != b""

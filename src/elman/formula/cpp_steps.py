@@ -45,6 +45,9 @@ class _Steps:
     def __init__(self, plan: StepPlan) -> None:
         self.plan, self.formula, self.trace = plan, plan.formula, plan.formula.trace
         self.known = distinct_widths(plan.formula, plan.widths)
+        self.nodes = _order(plan.formula)
+        self.number = {a: i for i, a in enumerate(self.nodes)}
+        self.stored = [a for a in self.nodes if a in plan.stored]
         self.arrays: dict[Node, tuple[str, str]] = {}  # where a value lies: its first unit in row i
 
     def lines(self) -> Iterator[str]:
@@ -78,7 +81,7 @@ class _Steps:
         for k, product in enumerate(self.trace.products):
             yield f"  float* r_{k} = scratch;"
             yield f"  scratch += n * {self._total(product.names)};"
-        for j, a in enumerate(self.plan.stored):
+        for j, a in enumerate(self.stored):
             yield f"  float* t_{j} = scratch;"
             yield f"  scratch += n * {self._units(self.plan.width[a])};"
             self.arrays[a] = f"t_{j}", self._units(self.plan.width[a])
@@ -89,7 +92,7 @@ class _Steps:
         for k, product in enumerate(self.trace.products):
             for i, name in enumerate(product.names):
                 columns[name] = f"r_{k} + {self._total(product.names[:i])}", self._total(product.names)
-        for a in self.trace.nodes:
+        for a in self.nodes:
             if a.op != "input":
                 continue
             kind, name = a.args
@@ -113,7 +116,7 @@ class _Steps:
                 yield f"    multiply_rows({sizes}, U_{k}, {depth}, 0, r_{k}, {total}, false);"
 
     def _compute(self, stage: int) -> Iterator[str]:
-        here = [a for a in self.trace.nodes if self.plan.stage[a] == stage and a.operands]
+        here = [a for a in self.nodes if self.plan.stage[a] == stage and a.operands]
         if not here:
             return
         yield "    for (long i = 0; i < n; i++) {"
@@ -139,9 +142,9 @@ class _Steps:
         return f"const lanes {self._name(a)} = spread(sum_units({first} + i * {stride}, {width}){share});"
 
     def _statement(self, a: Node) -> str:
-        value = OPS[a.op].lanes.format(*(self._operand(o, a) for o in a.operands))
+        value = OPS[a.op].lanes.format(*(self._operand(o, a) for o in _sort_operands(a)))
         line = f"const lanes {self._name(a)} = {value};"
-        if a not in self.plan.stored:
+        if a not in self.stored:
             return line
         first, stride = self.arrays[a]
         return f"{line} store_up_to({first} + i * {stride} + j, {self._name(a)}, count);"
@@ -158,7 +161,7 @@ class _Steps:
         return f"load_up_to({first} + i * {stride} + j, count)"
 
     def _name(self, a: Node) -> str:
-        return f"v{self.plan.place[a]}"
+        return f"v{self.number[a]}"
 
     def _advance(self) -> Iterator[str]:
         """The new states are the old ones of the next step."""
@@ -172,3 +175,24 @@ class _Steps:
         for name in self.formula.masks:
             yield f"    m_{name} += n * {self._width(name)};"
         yield f"    x_all += n * {self._total(self.formula.gates)};"
+
+
+def _order(formula: Formula) -> list[Node]:
+    """All values, operands first, in the same order in every process: a library is known by its source."""
+    order: dict[Node, None] = {}
+
+    def visit(a: Node) -> None:
+        if a not in order:
+            for operand in _sort_operands(a):
+                visit(operand)
+            order[a] = None
+
+    for a in (*(product.operand for product in formula.trace.products), *formula.trace.new.values()):
+        visit(a)
+    return list(order)
+
+
+def _sort_operands(a: Node) -> tuple[Node, ...]:
+    """The operands in an order that does not depend on which was traced first."""
+    commutes = OPS[a.op].has("commutative") if a.operands else False
+    return tuple(sorted(a.operands, key=lambda o: o.key)) if commutes else a.operands
