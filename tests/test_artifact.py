@@ -19,6 +19,7 @@ from elman.tasks.config import TokenizerConfig
 from tests.folders.killing import kill_at_step
 from tests.model_folder import store_model
 from tests.tasks.topics import TINY, examples, fresh
+from tests.tasks.toy_lm import real
 from tests.unsigned import drop_digests
 
 TEXTS = ["when", "the city of the river", ""]
@@ -293,3 +294,15 @@ def test_a_loaded_model_is_ready_to_answer(folder):
     model = artifact.load(folder)
     assert not model.net.training
     assert next(model.net.parameters()).device == torch.device("cpu")
+
+
+def test_a_model_that_is_loaded_draws_no_weights(tmp_path):
+    """Of a large network that takes longer than to read them."""
+    model = real("chars")
+    model.net.float()
+    artifact.save_model(model, tmp_path / "m")
+    before = torch.random.get_rng_state()
+    loaded = artifact.load(tmp_path / "m")
+    assert torch.equal(torch.random.get_rng_state(), before)
+    for name, weight in loaded.net.state_dict().items():
+        assert torch.equal(weight, model.net.state_dict()[name])

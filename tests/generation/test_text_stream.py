@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from elman.decoding import Greedy
 from elman.errors import ConfigError, ModelError
 from elman.generation import GenerationConfig, Sampling, TextStream, complete, generate, score
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.language_model import LanguageModel, LanguageModelConfig
 from tests.generation.test_word_completion import ascii_only, ways
 from tests.tasks.toy_lm import KINDS, next_probabilities, real, toy, writable
 
@@ -205,3 +207,56 @@ def test_bytes_that_are_of_something_else_are_refused():
         TextStream.from_bytes(words, to_bytes(words.net.begin(1)))
     with pytest.raises(ConfigError, match="k is 0"):
         TextStream(words).next(0)
+
+
+class Counted:
+    """A language model whose network counts the tokens that it reads."""
+
+    def __init__(self, lm):
+        self.tokenizer, self.net, self.end, self.read = lm.tokenizer, lm.net, lm.end, 0
+        plain_step, plain_read = lm.net.step, lm.net.read
+
+        def step(state, tokens):
+            self.read += 1
+            return plain_step(state, tokens)
+
+        def read(state, ids, mask=None):
+            self.read += ids.shape[1]
+            return plain_read(state, ids, mask)
+
+        self.net.__dict__.update(step=step, read=read)
+
+
+def test_a_token_is_read_once_whether_or_not_somebody_asked_what_comes_next():
+    lm = Counted(real("chars"))
+    stream = TextStream(lm)
+    for letter in "once":
+        stream.feed(letter)
+        stream.next()
+    assert lm.read == len("once") + 1  # and what stands before the text
+
+
+def test_what_comes_next_follows_the_weights_as_they_are():
+    lm = real("chars")
+    stream = TextStream(lm)
+    stream.feed("onc")
+    before = stream.next()
+    with torch.no_grad():
+        for weight in lm.net.parameters():
+            weight.data.mul_(3)
+    assert stream.next() != before
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_a_stream_of_single_precision_is_the_whole_text(cell):
+    """Of so many units that single steps have a library where there is a compiler."""
+    torch.manual_seed(0)
+    config = LanguageModelConfig(cell=cell, hidden=40, embedding=33, layers=2)
+    lm = LanguageModel.from_examples(config, TokenizerConfig(kind="chars"), [TEXT])
+    lm.net.eval()
+    stream = TextStream(lm)
+    for letter in TEXT:
+        stream.feed(letter)
+        stream.next()
+    stream.end()
+    assert stream.log_probability == pytest.approx(float(score(lm, TEXT)), rel=1e-5)

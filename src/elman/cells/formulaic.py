@@ -21,6 +21,7 @@ class Formulaic(Cell[State]):
     formula: Formula
     widths: Mapping[str, int]  # of each gate, each state and each further matrix, by name
     heads: int = 1  # of block-diagonal recurrent matrices
+    mixes_input: bool = False  # whether W multiplies within the step: there is no `step_inputs`
 
     @abstractmethod
     def project(self, x: Tensor) -> tuple[Tensor, ...]:
@@ -96,6 +97,7 @@ class WrappedCell(Formulaic):
     def __init__(self, cell: Formulaic, formula: Formula) -> None:
         super().__init__()
         self.cell, self.formula, self.widths, self.heads = cell, formula, cell.widths, cell.heads
+        self.mixes_input = cell.mixes_input
         self.input_size, self.output_size = cell.input_size, cell.output_size
 
     def project(self, x: Tensor) -> tuple[Tensor, ...]:

@@ -67,7 +67,7 @@ class MogrifiedCell(WrappedCell):
             raise ModelError(f"{cell.formula.name} does not read the state that a round would gate")
         thin = isinstance(gates[0], nn.Sequential)
         super().__init__(cell, mogrify_formula(cell.formula, len(gates), thin))
-        self.gates = gates
+        self.gates, self.mixes_input = gates, True
         own = {name: len(matrix) for name, matrix in self._own()}
         read = {f"W_{gate}": cell.widths[gate] for gate in cell.formula.gates}
         self.widths = {**cell.widths, **own, **read, "x": cell.input_size}

@@ -11,25 +11,10 @@ import click
 from click.shell_completion import get_completion_class
 
 from elman import __version__
-from elman.cli.average import average
-from elman.cli.bench import bench
-from elman.cli.compare import compare
-from elman.cli.complete import complete
-from elman.cli.data import data
-from elman.cli.demo import demo
-from elman.cli.evaluate import evaluate
-from elman.cli.explain_page import explain_model
-from elman.cli.generate import generate
-from elman.cli.inspect import inspect
-from elman.cli.new_cell import new
-from elman.cli.predict import predict
-from elman.cli.recipes import recipes
-from elman.cli.score import score
+from elman.cli.lazy_verbs import LazyVerbs
+from elman.cli.ordered_group import OrderedGroup
 from elman.cli.standard_streams import release_stdout
 from elman.cli.terminal import say
-from elman.cli.train import OrderedGroup, train
-from elman.cli.translate import translate
-from elman.cli.tune import tune
 from elman.errors import ElmanError
 from elman.interruption import exit_code
 from elman.memory_errors import REMEDY, describe_shortage
@@ -76,10 +61,12 @@ def elman(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-USE = (demo, train, evaluate, predict, translate, generate, complete, score)
-LOOK = (tune, inspect, explain_model, average, compare, new, recipes, data, bench)
-for verb in (*USE, *LOOK):
-    elman.add_command(verb)
+_FIRST = "demo train evaluate predict translate generate complete score tune inspect"
+_LAST = "average compare new recipes data bench"
+_HOMES = {"explain": "explain_page:explain_model", "new": "new_cell:new"}
+elman.commands = LazyVerbs(
+    {name: _HOMES.get(name, f"{name}:{name}") for name in (*_FIRST.split(), "explain", *_LAST.split())}
+)
 
 
 def call() -> int:

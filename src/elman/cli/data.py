@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 
+from elman.cli.ordered_group import OrderedGroup
 from elman.cli.terminal import FOLDER, option, print_table, progress_bar, say
-from elman.cli.train import OrderedGroup
 from elman.corpora.catalogue import Corpus, find_corpus, read_catalogue
 from elman.corpora.corpus_check import check_corpus
 from elman.errors import ConfigError, DataError

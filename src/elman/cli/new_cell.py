@@ -10,8 +10,8 @@ import click
 
 from elman.atomic_files import write_atomically
 from elman.cli.cell_template import CELL_FILE
+from elman.cli.ordered_group import OrderedGroup
 from elman.cli.terminal import option, say
-from elman.cli.train import OrderedGroup
 from elman.errors import ConfigError, quote
 
 

@@ -9,19 +9,13 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from elman.cli.ordered_group import OrderedGroup
 from elman.cli.recipe_flags import SpreadCommand, with_recipe_flags
 from elman.cli.training_run import RunOptions, run_training, with_run_options
 from elman.errors import ConfigError
 from elman.recipes.recipe_files import PREFIX, find_recipe, list_recipes
 from elman.tasks.registry import TASKS
 from elman.tasks.spec import TaskSpec
-
-
-class OrderedGroup(click.Group):
-    """A group that lists its commands in the order in which one needs them."""
-
-    def list_commands(self, context: click.Context) -> list[str]:
-        return list(self.commands)
 
 
 class Train(OrderedGroup):

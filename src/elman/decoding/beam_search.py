@@ -17,8 +17,9 @@ import torch
 
 from elman.decoding.constraints import constrain
 from elman.decoding.hypotheses import BeamLayer, BeamState, Floats, Ints
-from elman.decoding.interfaces import Constraint, History, Step, Stop
+from elman.decoding.interfaces import Constraint, Step, Stop
 from elman.decoding.stable_topk import stable_topk
+from elman.decoding.tree_history import TokenLayer, TreeHistory
 from elman.shapes import Int, Tensor
 from elman.state import S, pick
 
@@ -32,7 +33,6 @@ class Frontier(Generic[S]):
     node: Ints  # their numbers in the last layer
     sentence: Ints
     score: Floats
-    history: Ints  # (N, t) what each has written
 
 
 class Offers(NamedTuple):
@@ -68,29 +68,32 @@ class BeamSearch(Generic[S]):
     def run(self, state: S, start: Int[Tensor, " B"], beams: BeamState) -> Iterator[Advance]:
         """Step by step until no sentence has anything left to search."""
         rows = np.arange(len(start))
-        front = Frontier(state, start, rows, rows, np.zeros(len(rows)), np.zeros((len(rows), 0), np.int64))
+        front = Frontier(state, start, rows, rows, np.zeros(len(rows)))
+        tree: list[TokenLayer] = []
         for length in range(1, self.limit + 1):
             if not len(front.node):
                 return
             width = beams.width.copy()
-            state, values, tokens, log_probs = self._continue(front, beams.most)
+            state, values, tokens, log_probs = self._continue(front, tree, beams.most)
             scores, place, (sentence, row, column) = select(front, values, width, self.log_factor)
             offered = Offers(scores, place, front.sentence, front.node, tokens, log_probs)
             token = tokens[row, column]
-            history = np.concatenate([front.history[row], token[:, None]], 1)
+            tree.append((front.node[row], token))
             score = front.score[row] + values[row, column]
-            written = History(torch.from_numpy(history), torch.from_numpy(sentence))
+            written = TreeHistory(tree, np.arange(len(token)), torch.from_numpy(sentence))
             ended = self.stop(written).numpy() if length < self.limit else np.ones(len(sentence), np.bool_)
             layer = BeamLayer(sentence, front.node[row], token, log_probs[row, column], score, ended)
             closed = beams.enter(layer, length)
             live = (~ended & beams.open[sentence]).nonzero()[0]
             state = pick(state, torch.from_numpy(row[live]).to(start.device))
             read = torch.from_numpy(token[live]).to(start.device)
-            front = Frontier(state, read, live, sentence[live], score[live], history[live])
+            front = Frontier(state, read, live, sentence[live], score[live])
             yield Advance(layer, offered, width, closed)
 
     @torch.no_grad()
-    def _continue(self, front: Frontier[S], count: int) -> tuple[S, Floats, Ints, Floats]:
+    def _continue(
+        self, front: Frontier[S], tree: list[TokenLayer], count: int
+    ) -> tuple[S, Floats, Ints, Floats]:
         """The new state; the best continuations of each hypothesis: what they add to its score, tokens, and
         the model's log-probabilities, all (N, k)."""
         state, logits = self.step(front.state, front.token)
@@ -100,8 +103,7 @@ class BeamSearch(Generic[S]):
             values, tokens = stable_topk(log_probs, count)
             added = values.cpu().numpy().astype(np.float64)
             return state, added, tokens.cpu().numpy(), added
-        books = front.history, front.sentence
-        written = History(*(torch.from_numpy(book).to(log_probs.device) for book in books))
+        written = TreeHistory(tree, front.node, torch.from_numpy(front.sentence).to(log_probs.device))
         values, tokens = stable_topk(constrain(self.constraints, written, log_probs), count)
         added, plain = (x.cpu().numpy().astype(np.float64) for x in (values, log_probs.gather(1, tokens)))
         return state, added, tokens.cpu().numpy(), plain

@@ -23,7 +23,7 @@ class MinLength:
     ends: tuple[int, ...]
 
     def __call__(self, written: History, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
-        if written.tokens.shape[1] >= self.length:
+        if written.length >= self.length:
             return logits
         return _without(logits, self.ends)
 
@@ -80,7 +80,7 @@ class ForcedPrefix:
     tokens: Int[Tensor, "B P"]
 
     def __call__(self, written: History, logits: Float[Tensor, "N V"]) -> Float[Tensor, "N V"]:
-        position = written.tokens.shape[1]
+        position = written.length
         if position >= self.tokens.shape[1]:
             return logits
         wanted = self.tokens.to(logits.device)[written.sentence, position][:, None]

@@ -11,7 +11,9 @@ rows of it at every step. What never changes (the states of an encoder) stays wi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, NotRequired, TypedDict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NotRequired, TypedDict
 
 from torch import Tensor
 
@@ -21,11 +23,25 @@ PADDING = 0
 """What finished rows hold and are fed: the id of padding in every vocabulary."""
 
 
-class History(NamedTuple):
-    """What has been written so far, without the first input."""
+@dataclass(frozen=True)
+class History:
+    """What has been written so far, without the first input.
+
+    Whoever needs the last token or the length alone asks for just that: a beam then writes nothing down.
+    """
 
     tokens: Tensor  # (B, t)
     sentence: Tensor  # (B,) the row of the original batch that each continues: beams come and go
+
+    @property
+    def last(self) -> Tensor:
+        """(B,) the token of each row that was written last."""
+        return self.tokens[:, -1]
+
+    @cached_property
+    def length(self) -> int:
+        """t"""
+        return self.tokens.shape[1]
 
 
 Step = Callable[[S, Tensor], tuple[S, Tensor]]

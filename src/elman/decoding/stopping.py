@@ -20,7 +20,7 @@ class AtTokens:
     tokens: tuple[int, ...]
 
     def __call__(self, written: History) -> Bool[Tensor, " B"]:
-        last = written.tokens[:, -1]
+        last = written.last
         ended = torch.zeros_like(last, dtype=torch.bool)
         for token in self.tokens:  # comparing with numbers needs no copy to the device
             ended = ended | (last == token)
@@ -62,7 +62,7 @@ class AtLengths:
 
     def __call__(self, written: History) -> Bool[Tensor, " N"]:
         lengths = self.lengths.to(written.sentence.device)[written.sentence]
-        return lengths <= written.tokens.shape[1]
+        return lengths <= written.length
 
 
 @dataclass(frozen=True)

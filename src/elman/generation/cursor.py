@@ -55,7 +55,8 @@ def writable_log_probs(lm: LMPredictor, logits: Float[Tensor, "B V"]) -> Float[T
 
 def special_ids(lm: LMPredictor) -> list[int]:
     """The ids that stand for no text: nothing written or completed has them."""
-    return [i for i in (PAD, UNK, BOS, EOS) if i != lm.end]
+    end = lm.end
+    return [i for i in (PAD, UNK, BOS, EOS) if i != end]
 
 
 def encode_lines(lm: LMPredictor, text: str) -> list[int]:

@@ -24,7 +24,7 @@ class CompletesPrefix:
     partial_prefix: PartialPrefix
 
     def __call__(self, written: History, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
-        if written.tokens.shape[1] >= self.partial_prefix.most:
+        if written.length >= self.partial_prefix.most:
             return logits
         barred = torch.zeros_like(logits, dtype=torch.bool)
         for row, ids in enumerate(written.tokens.tolist()):

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
 from elman.argument_checks import check_arguments
 from elman.decoding import Policy
-from elman.decoding.stable_topk import stable_topk
 from elman.errors import ModelError
-from elman.generation.cursor import Cursor, next_log_probs, start_cursor, writable_log_probs
+from elman.generation.cursor import Cursor, special_ids, start_cursor, writable_log_probs
 from elman.generation.generation_config import Sampling
 from elman.generation.incremental import Pending, encode_chunk, flush
+from elman.generation.likeliest import likeliest
 from elman.generation.partial_prefix import partial_prefix
 from elman.generation.predictor import LMPredictor
 from elman.generation.prefix_search import Continuation, next_tokens
 from elman.generation.token_bytes import decode_partial, display_token, token_bytes
 from elman.ranges import PositiveInt
+from elman.shapes import Float, Tensor
 from elman.state import State, eval_mode, from_bytes, leaves, map_state, to_bytes
 from elman.text.arguments import check_text
 
@@ -32,6 +33,13 @@ class NextToken(NamedTuple):
     text: str
     probability: float
     id: int
+
+
+class Foresight(NamedTuple):
+    """What a network computes when it reads the token of a cursor."""
+
+    state: Any
+    logits: Float[Tensor, "1 V"]  # of what follows
 
 
 class TextStream:
@@ -47,6 +55,7 @@ class TextStream:
         self.tokens = 0  # that were read
         self._cursor = start_cursor(lm)
         self._pending = Pending()
+        self._foreseen: tuple[Cursor, Foresight] | None = None  # what `next` found, of which cursor
 
     def feed(self, text: str) -> None:
         r"""Read on; ``\n`` ends a line as in a corpus."""
@@ -74,10 +83,8 @@ class TextStream:
         that is "" for words, and for subwords what comes after.
         """
         if not self._unread():
-            _, log_probs = next_log_probs(self.lm, self._cursor)
-            values, ids = (row[0].tolist() for row in stable_topk(log_probs.exp().clamp(max=1), k))
-            pairs = zip(values, ids, strict=True)
-            return [NextToken(display_token(self.lm.tokenizer, i), p, i) for p, i in pairs if p > 0]
+            best = likeliest(self._foresee().logits[0], special_ids(self.lm), k)
+            return [NextToken(display_token(self.lm.tokenizer, i), p, i) for p, i in best]
         found: dict[str, NextToken] = {}
         for text, probability, ids in next_tokens(self.lm, self._cursor, self._pending):
             before = found.get(text, NextToken(text, 0.0, ids[-1]))
@@ -110,13 +117,10 @@ class TextStream:
         return choice
 
     def _draw(self, policy: Policy) -> Continuation:
-        with torch.no_grad(), eval_mode(self.lm.net) as net:
-            state, logits = net.step(*self._cursor)
-            token = policy(0, writable_log_probs(self.lm, logits))
-            chance = float(logits.log_softmax(-1)[0, token])
-        self._cursor, i = Cursor(state, token), int(token)
-        self.log_probability += chance
-        self.tokens += 1
+        with torch.no_grad():
+            token = policy(0, writable_log_probs(self.lm, self._foresee().logits))
+        i = int(token)
+        chance = self._read_one(i)
         text = "" if i == self.lm.end else display_token(self.lm.tokenizer, i)
         return Continuation(text, math.exp(chance), [i])
 
@@ -149,6 +153,9 @@ class TextStream:
     def _read(self, ids: Sequence[int]) -> None:
         """Read ids in the place of what is pending."""
         self._pending = Pending()
+        if len(ids) == 1 or (ids and self._is_foreseen()):
+            self._read_one(ids[0])
+            ids = ids[1:]
         for first in range(0, len(ids), _CHUNK):
             some = torch.tensor([ids[first : first + _CHUNK]], device=self._cursor.token.device)
             inputs = torch.cat([self._cursor.token[None], some[:, :-1]], 1)
@@ -157,6 +164,25 @@ class TextStream:
                 self.log_probability -= float(net.output.nll(hs, some).double().sum())
             self._cursor = Cursor(state, some[:, -1])
         self.tokens += len(ids)
+
+    def _read_one(self, i: int) -> float:
+        """Read an id; returns its log-probability. What `next` computed before is not computed again."""
+        seen = self._foreseen[1] if self._foreseen and self._is_foreseen() else self._foresee()
+        chance = float(seen.logits.log_softmax(-1)[0, i])
+        self._cursor = Cursor(seen.state, torch.tensor([i], device=seen.logits.device))
+        self.log_probability += chance
+        self.tokens += 1
+        return chance
+
+    def _is_foreseen(self) -> bool:
+        return self._foreseen is not None and self._foreseen[0] is self._cursor
+
+    def _foresee(self) -> Foresight:
+        """By the weights as they are now."""
+        with torch.no_grad(), eval_mode(self.lm.net) as net:
+            seen = Foresight(*net.step(*self._cursor))
+        self._foreseen = self._cursor, seen
+        return seen
 
     def _unread(self) -> bool:
         return partial_prefix(self.lm.tokenizer, self._pending).next_ids(()) is not None

@@ -60,11 +60,18 @@ class TokenBytes:
 
 
 def token_bytes(tokenizer: Tokenizer) -> TokenBytes:
-    """The spelling of every token."""
-    return _token_bytes(tokenizer.token_bytes)
+    """The spelling of every token; made once for each of the last few tokenizers."""
+    tokens = tokenizer.token_bytes
+    known = _KNOWN.get(id(tokens))  # to hash all tokens takes as long as a step
+    if known is None:
+        while len(_KNOWN) >= _MOST:
+            _KNOWN.pop(next(iter(_KNOWN)), None)
+        known = _KNOWN[id(tokens)] = TokenBytes(tokens)
+    return known
 
 
-_token_bytes = lru_cache(maxsize=8)(TokenBytes)
+_KNOWN: dict[int, TokenBytes] = {}
+_MOST = 8
 
 
 def display_token(tokenizer: Tokenizer, i: int) -> str:

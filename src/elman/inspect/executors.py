@@ -14,6 +14,7 @@ from elman.layers.decoders.attention_decoder import AttentionDecoder
 from elman.layers.decoders.base import RecurrentDecoder
 from elman.layers.rnn import RNN
 from elman.scan import Choice, explain
+from elman.scan.executors.few import FEW, SMALLEST, why_not_few
 
 ROWS, STEPS = 32, 25  # of the batch that is asked about
 BY_STEPS = "step by step"
@@ -69,12 +70,25 @@ def _choices(place: _Place, mode: str) -> Iterator[ExecutorChoice]:
     yield from (ExecutorChoice(place.name, mode, *astuple(c)) for c in padded)
     if [c.executor for c in full] != [c.executor for c in padded]:
         yield from (ExecutorChoice(place.name, f"{mode}, no padding", *astuple(c)) for c in full)
+    if mode == "prediction" and isinstance(place.layer, RNN):
+        yield from _choose_alone(place)
 
 
-def _explain(place: _Place, padding: bool) -> tuple[Choice, ...]:
-    xs = next(place.cell.parameters()).new_zeros(ROWS, STEPS, place.cell.input_size)
-    rows, steps = (torch.arange(count, device=xs.device) for count in (ROWS, STEPS))
-    mask = steps < (rows % STEPS + 1)[:, None] if padding else None
+def _choose_alone(place: _Place) -> Iterator[ExecutorChoice]:
+    """What runs one short text, where that is the C++ for few rows, or would be with a library."""
+    missing = why_not_few()
+    for choice in _explain(place, padding=False, rows=1):
+        if choice.executor == FEW.name:
+            yield ExecutorChoice(place.name, "prediction, one text", choice.cell, choice.executor)
+        elif missing is not None and place.cell.output_size >= SMALLEST:
+            reasons = {FEW.name: missing, **choice.reasons}
+            yield ExecutorChoice(place.name, "prediction, one text", choice.cell, choice.executor, reasons)
+
+
+def _explain(place: _Place, padding: bool, rows: int = ROWS) -> tuple[Choice, ...]:
+    xs = next(place.cell.parameters()).new_zeros(rows, STEPS, place.cell.input_size)
+    number, steps = (torch.arange(count, device=xs.device) for count in (rows, STEPS))
+    mask = steps < (number % STEPS + 1)[:, None] if padding else None
     if not isinstance(place.layer, RNN):
         return explain(place.cell, xs, mask).choices
     return explain(place.cell, xs, mask, reverse=place.layer.reverse, executor=place.layer.executor).choices

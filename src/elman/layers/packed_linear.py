@@ -14,7 +14,10 @@ import torch
 from torch.nn.functional import linear, pad
 
 from elman.cells import Formulaic, WrappedCell
+from elman.few_rows import linear_few
+from elman.scan.single_step import step_gates
 from elman.shapes import Float, Tensor
+from elman.state import State
 
 _FEW = 64  # rows, below which neither the layout nor a kernel is worth making
 _ROUND = 16  # rows are padded to a multiple of this
@@ -30,7 +33,7 @@ class PackedLinear:
 
     def __call__(self, x: Float[Tensor, "N D"]) -> Float[Tensor, "N H"]:
         if not self.worthwhile or len(x) < _FEW:
-            return linear(x, self.W, self.b)
+            return linear_few(x, self.W, self.b)
         if self.packed is None:
             self.packed = _pack(self.W, len(x))
         missing = -len(x) % _ROUND
@@ -80,6 +83,9 @@ class FrozenCell(WrappedCell):
 
     def project(self, x: Tensor) -> tuple[Tensor, ...]:
         return self.step_inputs(self._input(x))
+
+    def step(self, state: State, x: tuple[Tensor, ...]) -> State:
+        return step_gates(self.cell, state, x) or super().step(state, x)
 
     def multiply(self, number: int, operand: Tensor) -> Tensor:
         return self._products[number](operand) if self._products else super().multiply(number, operand)

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from elman.cells import Cell, Formulaic, Stacked
+from elman.cells import Cell, Dropout, Formulaic, Residual, Stacked
 from elman.errors import ArgumentError, ModelError, show_value
 from elman.operators import is_opaque
 from elman.scan.execution import Execution, Executor, autocast_dtype
@@ -55,7 +55,7 @@ def execute(
     check(cell, xs, mask, state)
     cell = cell.sample_masks(xs)
     begin = cell.initial(xs) if state is None else state
-    if mask is None:
+    if mask is None or _is_known_full(execution):
         return Scanner(execution)(cell, xs, begin)
     # Padding may hold anything, NaN too: zero times its gradient must be zero. Where tokens are packed at once,
     # nobody reads it.
@@ -68,9 +68,7 @@ def execute(
 
 def check(cell: Cell[Any], xs: Tensor, mask: Tensor | None, state: Any) -> None:
     """Refuse what the cell cannot read; ``state`` None is its own first one."""
-    # Only the lowest layer's: to look for all parameters of a stack takes as long as a step.
-    lowest = cell.layers[0] if isinstance(cell, Stacked) else cell
-    dtype = next((p.dtype for p in lowest.parameters()), xs.dtype)
+    dtype = _find_dtype(cell, xs)
     if xs.dtype != dtype and autocast_dtype(xs) is None:
         raise ModelError(f"xs is {xs.dtype}, but the cell computes in {dtype}")
     if xs.dim() != 3:
@@ -95,3 +93,20 @@ def check(cell: Cell[Any], xs: Tensor, mask: Tensor | None, state: Any) -> None:
     other = next((t.dtype for _, t in parts if t.dtype != dtype), None)
     if other is not None and autocast_dtype(xs) is None:
         raise ModelError(f"the initial state is {other}, but the cell computes in {dtype}")
+
+
+def _is_known_full(execution: Execution) -> bool:
+    """Whether nothing is masked, where to ask costs little: in prediction on a CPU, with values to look at."""
+    if torch.is_grad_enabled() or is_opaque() or needs_plain_form():
+        return False
+    mask = execution.mask
+    return mask is not None and mask.is_cpu and not execution.has_padding
+
+
+def _find_dtype(cell: Cell[Any], xs: Tensor) -> torch.dtype:
+    """That of the lowest layer: to look for all parameters of a module takes as long as a step."""
+    while isinstance(cell, Stacked | Residual | Dropout):
+        cell = cell.layers[0] if isinstance(cell, Stacked) else cell.cell
+    if isinstance(cell, Formulaic):
+        return cell.affine()[0].dtype
+    return next((p.dtype for p in cell.parameters()), xs.dtype)

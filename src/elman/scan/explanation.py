@@ -9,7 +9,7 @@ import torch
 
 from elman.cells import Cell, Formulaic
 from elman.scan.execution import Execution, Executor
-from elman.scan.executors import Scanner, rank_executors, require_known
+from elman.scan.executors import EXECUTORS, Scanner, rank_executors, require_known
 from elman.shapes import Bool, Float, Tensor
 
 
@@ -50,7 +50,8 @@ def explain(
     choices: list[Choice] = []
 
     def note(executor: Executor, cell: Cell[Any], xs: Tensor, state: Any) -> tuple[Tensor, Any]:
-        ranked = [] if execution.executor != "auto" else rank_executors(cell, execution)
+        chosen = execution.executor == "auto" and executor.name in EXECUTORS
+        ranked = rank_executors(cell, execution) if chosen else []
         reasons = {one.name: reason for one, reason in ranked if reason is not None}
         name = cell.formula.name if isinstance(cell, Formulaic) else type(cell).__name__
         choices.append(Choice(f"{name} {cell.input_size} -> {cell.output_size}", executor.name, reasons))

@@ -79,7 +79,10 @@ class WordForms(NamedTuple):
 def collate(rows: Sequence[WordRow], forms: WordForms) -> WordBatch:
     """Rows side by side, padded, with the spelling of each word that is among them."""
     places, mask = pad([row.tolist() for row in rows])
-    used, place = np.unique(places.numpy(), return_inverse=True)
+    if forms.characters.shape[1]:
+        used, place = np.unique(places.numpy(), return_inverse=True)
+    else:  # nobody spells: every place is that of the padding
+        used, place = np.zeros(1, np.int64), np.zeros(places.shape, np.int64)
     characters = forms.characters[used]
     longest = int((characters != 0).any(0).sum())
     return WordBatch(

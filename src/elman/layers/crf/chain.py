@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, cast
 
+import numpy as np
 import torch
 from torch.nn.functional import pad
 
@@ -153,6 +154,24 @@ def trace(alphas: Float[Tensor, "B L Z"], moves: Float[Tensor, "Z Z"]) -> Int[Te
         tag = (alpha + into.index_select(0, tag)).argmax(1)
         path.append(tag)
     return torch.stack(path[::-1], 1)
+
+
+def trace_alone(xs: Float[Tensor, "L Z"], moves: Float[Tensor, "Z Z"]) -> Int[Tensor, " L"]:
+    """The best path of one chain: what `trace` finds of the messages of ``largest``, number by number.
+
+    By numpy, whose calls cost a fraction of torch's on so little.
+    """
+    rows, steps = xs.detach().numpy(), moves.detach().numpy()
+    alpha = np.full(len(steps), FORBIDDEN, rows.dtype)
+    alpha[-1] = 0
+    alphas = []
+    for x in rows:
+        alpha = (steps + (alpha - alpha.max())[:, None]).max(0) + x
+        alphas.append(alpha)
+    path, into = [len(steps) - 1], np.ascontiguousarray(steps.T)
+    for alpha in reversed(alphas[:-1]):
+        path.append(int((alpha + into[path[-1]]).argmax()))
+    return torch.tensor(path[::-1])
 
 
 def gumbel(like: Tensor, generator: torch.Generator | None) -> Tensor:

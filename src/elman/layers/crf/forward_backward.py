@@ -17,6 +17,7 @@ from elman.layers.crf.chain import (
     require_paths,
     strip_boundary,
     trace,
+    trace_alone,
 )
 from elman.operators import as_operator
 from elman.scan import scan
@@ -157,7 +158,8 @@ def _viterbi_shapes(tensors: list[Tensor]) -> list[Tensor]:
 def crf_viterbi(tensors: list[Tensor]) -> list[Tensor]:
     """The tags of the best path and its score, from a chain and its mask."""
     xs, moves, mask = tensors
-    path = trace(messages(Chain(xs, moves), largest), moves)
+    alone = len(xs) == 1 and xs.device.type == "cpu" and not needs_plain_form()
+    path = trace_alone(xs[0], moves)[None] if alone else trace(messages(Chain(xs, moves), largest), moves)
     score = path_scores(Chain(xs, moves), path[..., None])[:, 0]
     require_paths(score, mask)
     return [strip_boundary(path, mask), score.to(xs.dtype)]

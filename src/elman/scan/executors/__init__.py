@@ -12,6 +12,7 @@ from elman.operators import is_opaque
 from elman.scan.execution import Execution, Executor
 from elman.scan.executors.choice import EXECUTORS, choose_executor, rank_executors, require_known
 from elman.scan.executors.compiled import run_compiled
+from elman.scan.executors.few import FEW, fits_few
 from elman.scan.executors.wavefront import run_wavefront, worthwhile
 from elman.scan.packing import last_position
 from elman.shapes import Tensor
@@ -38,7 +39,8 @@ class Scanner:
             parts = cell.scan_parts(xs, state, self)
             if parts is not None:
                 return parts
-        return self.perform(choose_executor(cell, self.execution), cell, xs, state)
+        executor = FEW if fits_few(cell, xs, self.execution) else choose_executor(cell, self.execution)
+        return self.perform(executor, cell, xs, state)
 
     def last(self, ys: Tensor, before: Tensor) -> Tensor:
         mask, reverse = self.execution.mask, self.execution.reverse

@@ -16,6 +16,7 @@ from elman.layers.mixture import Mixture
 from elman.layers.ngram_mixture import MixedOutput, NGramMixture
 from elman.layers.rnn import RNN
 from elman.layers.softmax import AdaptiveSoftmax, Output, Softmax
+from elman.scan.single_step import can_step, step_cell
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import State
 from elman.tasks.language_model.config import LanguageModelConfig
@@ -77,6 +78,9 @@ class LanguageModelNetwork(nn.Module):
         self, state: Any, ids: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"] | None = None
     ) -> tuple[Any, Float[Tensor, "B T H"]]:
         """The layers' part of `read`."""
+        if ids.shape[1] == 1 and mask is None and can_step(self.layers.cell, len(ids)):
+            state, h = self._read_token(state, ids[:, 0])
+            return state, h[:, None]
         # In memory time comes first, which all recurrent kernels want.
         turned = ids.t()
         xs = self.embed(turned)
@@ -87,8 +91,14 @@ class LanguageModelNetwork(nn.Module):
 
     def step(self, state: Any, tokens: Int[Tensor, " B"]) -> tuple[Any, Float[Tensor, "B V"]]:
         """One token on: a `decoding.Step`."""
+        if self.ngrams is None and can_step(self.layers.cell, len(tokens)):
+            state, h = self._read_token(state, tokens)
+            return state, self.output.logits(h)
         state, hs = self.read(state, tokens[:, None])
         return state, self.output.logits(hs[:, 0])
+
+    def _read_token(self, state: Any, tokens: Int[Tensor, " B"]) -> tuple[Any, Float[Tensor, "B H"]]:
+        return step_cell(self.layers.cell, state, self.embed(tokens[:, None])[:, 0])
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
         """The logits after each token of whole texts."""

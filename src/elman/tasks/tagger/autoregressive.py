@@ -118,10 +118,10 @@ class Legal:
     lengths: Int[Tensor, " B"]
 
     def __call__(self, written: History, logits: Float[Tensor, "N Y"]) -> Float[Tensor, "N Y"]:
-        position = written.tokens.shape[1]
+        position = written.length
         allowed, device = self.allowed, logits.device
         begin, step, end = (part.to(device) for part in (allowed.begin, allowed.step, allowed.end))
-        legal = step[written.tokens[:, -1]] if position else begin.expand_as(logits)
+        legal = step[written.last] if position else begin.expand_as(logits)
         last = self.lengths[written.sentence] <= position + 1
         legal = legal & (end | ~last[:, None])
         return logits.masked_fill(~legal, -torch.inf)

@@ -6,6 +6,8 @@ import platform
 from collections.abc import Iterator
 
 from elman.cells import CELLS, Formulaic, ResetAfterGRU
+from elman.few_rows import few_rows_source
+from elman.formula.cpp_steps import print_steps
 from elman.native.library import SHIPPED, build_library
 from elman.native.processor import LEVELS
 from elman.scan.executors.cpu import source_of
@@ -13,10 +15,12 @@ from elman.scan.executors.cpu import source_of
 
 def shipped_sources() -> Iterator[str]:
     """The C++ of each cell that a configuration can name."""
+    yield few_rows_source()
     cells = [make(3, 4) for make in CELLS.values()]
     for cell in (*cells, ResetAfterGRU(3, 4, bias=False)):
         if isinstance(cell, Formulaic):
             yield source_of(cell).text
+            yield print_steps(cell.formula, cell.widths)
 
 
 def build_shipped() -> int:

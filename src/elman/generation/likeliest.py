@@ -1,0 +1,29 @@
+"""The likeliest tokens of one distribution, by numpy: its calls cost a fraction of torch's on so little."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from elman.shapes import Float, Tensor
+
+
+def likeliest(logits: Float[Tensor, " V"], barred: Sequence[int], k: int) -> list[tuple[float, int]]:
+    """The k greatest probabilities among all but the barred tokens, greatest first, and whose they are.
+
+    Of equal ones the lower token comes first; there are fewer where fewer are above zero.
+    """
+    wide = logits if logits.dtype == torch.float64 else logits.float()
+    scores = wide.detach().cpu().numpy().copy()
+    scores[list(barred)] = -np.inf
+    masses = np.exp(scores - scores.max())
+    masses /= masses.sum()
+    some = np.arange(len(masses))
+    if k < len(masses):
+        edge = np.partition(masses, len(masses) - k)[len(masses) - k]
+        some = np.flatnonzero(masses >= edge)
+    best = some[np.argsort(-masses[some], kind="stable")][:k]
+    pairs = zip(masses[best].tolist(), best.tolist(), strict=True)
+    return [(mass, i) for mass, i in pairs if mass > 0]
