@@ -90,7 +90,7 @@ def _multiply() -> tuple[Callable[..., Any], int]:
     if unsupported_reason():
         return linear, 0
     multiply = load_library(few_rows_source()).elman_multiply_rows
-    kinds = {"i": ctypes.c_int, "n": ctypes.c_long, "p": ctypes.c_void_p}
+    kinds: dict[str, Any] = {"i": ctypes.c_int, "n": ctypes.c_long, "p": ctypes.c_void_p}
     multiply.argtypes = [kinds[letter] for letter in "iiipnpnppip"]
     multiply.restype = None
     return multiply, MOST[find_level()]

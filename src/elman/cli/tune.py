@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
+from elman.cli.ordered_group import OrderedGroup
 from elman.cli.recipe_flags import SpreadCommand, with_recipe_flags
 from elman.cli.terminal import FOLDER, add_options, device_option, option, say
-from elman.cli.train import OrderedGroup
 from elman.errors import ConfigError
 from elman.interruption import exit_code
 from elman.ranges import FoldCount, NonNegativeInt, PositiveFloat, ThreadCount
