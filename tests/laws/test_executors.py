@@ -12,6 +12,7 @@ from elman.state import leaves, map_state
 from tests.zoo import ALL, FORMULAS, cell_of
 
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}
+DTYPES = {name: torch.float32 if name == "cpu" else torch.float64 for name in EXECUTORS}
 RAGGED = [
     None,
     [[1, 1, 0, 0, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1], [1, 1, 1, 0, 0]],
@@ -118,8 +119,8 @@ def test_zoneout_with_drawn_masks_equals_the_loop():
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_no_token_at_all_leaves_the_state_alone(executor):
-    cell = cell_of("lstm")
-    xs, state = inputs(cell, torch.float64)
+    cell = cell_of("lstm", DTYPES[executor])
+    xs, state = inputs(cell, DTYPES[executor])
     ys, final = scan(cell, xs, torch.zeros(4, 5, dtype=torch.bool), state, executor=executor)
     assert ys.shape == (4, 5, 4)
     assert not ys.any()
@@ -131,9 +132,9 @@ def test_no_token_at_all_leaves_the_state_alone(executor):
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_nan_in_the_padding_reaches_nothing(executor):
-    cell = cell_of("lstm")
+    cell = cell_of("lstm", DTYPES[executor])
     mask = torch.tensor(RAGGED[1], dtype=torch.bool)
-    clean = torch.randn(4, 5, 3, dtype=torch.float64)
+    clean = torch.randn(4, 5, 3, dtype=DTYPES[executor])
     dirty = clean.masked_fill(~mask[..., None], float("nan")).requires_grad_()
     state = cell.initial(clean)
     parts, grads = outcome(cell, dirty, mask, state_of(state), executor=executor)

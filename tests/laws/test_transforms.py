@@ -80,7 +80,7 @@ def test_explain_says_that_steps_are_plain_under_torch_func():
 
     vmap(look)(torch.randn(2, 1, 5, 3))
     why = "torch.func transforms plain steps only"
-    assert seen == [f"lstm 3 -> 4: loop (not torch: {why}; not codegen: {why})"]
+    assert seen == [f"lstm 3 -> 4: loop (not cpu: {why}; not torch: {why}; not codegen: {why})"]
 
 
 @pytest.mark.parametrize("spread", [1.0, 40.0], ids=["scaled", "exact"])
