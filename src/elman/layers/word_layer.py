@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import torch
 from torch import nn
@@ -98,11 +98,5 @@ class WordLayer(nn.Module):
         ]
         if self.characters is not None:
             parts.append(self.characters(words.characters)[words.place])
-        parts += self._read_features(words.features)
+        parts += [embed(words.features[..., i]) for i, embed in enumerate(self.features)]
         return torch.cat(parts, dim=-1) if len(parts) > 1 else parts[0]
-
-    def _read_features(self, features: Int[Tensor, "B T F"]) -> list[Tensor]:
-        embeddings = cast("list[Embedding]", list(self.features))
-        if torch.is_grad_enabled():  # which the row of the padding gets none of
-            return [embed(features[..., i]) for i, embed in enumerate(embeddings)]
-        return [embed.E.weight[some] for embed, some in zip(embeddings, features.unbind(-1), strict=True)]
