@@ -112,7 +112,7 @@ def test_help_says_the_range(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         elman(["train", "classifier", "--help"])
     said = " ".join(capsys.readouterr().out.split())
-    assert "Maximum number of epochs. [at least 1]" in said
+    assert "Maximum number of epochs. [at least 0]" in said
     assert "Dropout rate. [at least 0 and below 1]" in said
 
 
@@ -188,7 +188,7 @@ def test_a_number_is_found_in_unions_and_tuples() -> None:
 
 @pytest.mark.parametrize("digits", ["9" * 4000, "9" * 5000])
 def test_a_number_of_too_many_digits_is_refused_in_a_short_sentence(digits: str) -> None:
-    with pytest.raises(ConfigError, match=r"^--epochs is '9{60}'…; it must be at least 1$"):
+    with pytest.raises(ConfigError, match=r"^--epochs is '9{60}'…; it must be at least 0$"):
         elman(["train", "classifier", "--train", "x", "--out", "y", "--epochs", digits], standalone_mode=False)
     with pytest.raises(ConfigError) as error:
         Some(count=int("9" * 4000))

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elman.scan.executors import codegen
+from elman.scan.executors import recurrence
 from elman.scan.executors.codegen.fusion_check import agrees
 from elman.scan.executors.codegen.kernel_fusion import FusionMode, KernelProgram
 from tests.laws.test_executors import assert_same, inputs, outcome
@@ -44,7 +44,7 @@ class Emulated:
 def kernel(monkeypatch):
     """Programs of the codegen executor run by it from now on."""
     emulated = Emulated()
-    monkeypatch.setattr(codegen, "fuse_kernels", lambda _: FusionMode(emulated))
+    monkeypatch.setattr(recurrence, "fuse_kernels", lambda _: FusionMode(emulated))
     return emulated
 
 

@@ -60,7 +60,7 @@ def called(task: str, source: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]
     """The examples that ``Task.train(SOURCE)`` reads."""
     seen: list[dict[str, Any]] = []
 
-    def stop(recipe: dict[str, Any], out: object) -> None:
+    def stop(recipe: dict[str, Any], out: object, **options: object) -> None:
         seen.append(recipe)
         raise Stop
 

@@ -53,7 +53,7 @@ class AttentionPooling(nn.Module):
     def forward(self, ys: Float[Tensor, "B T H"], mask: Bool[Tensor, "B T"]) -> Float[Tensor, "B H"]:
         scores = self.v(torch.tanh(self.W(ys))).squeeze(-1)
         # An empty sequence has nothing to attend to: its weights are zero, not NaN.
-        alpha = scores.masked_fill(~mask, -1e30).softmax(-1) * mask
+        alpha = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1) * mask
         return torch.einsum("bt,bth->bh", alpha, ys)
 
 

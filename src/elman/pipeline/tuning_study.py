@@ -132,7 +132,7 @@ class TuningStudy:
 
     def _tidy(self, key: str, value: Any, number: int) -> Any:
         """A value as people would write it; the plain ones stay as they are."""
-        return float(f"{value:.3g}") if isinstance(value, float) and number else value
+        return float(f"{value:.2e}") if isinstance(value, float) and number else value
 
     def _keep_settings(self) -> dict[str, Any]:
         trials, best = self.study.get_trials(deepcopy=False), self.best

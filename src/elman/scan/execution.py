@@ -24,7 +24,7 @@ class Execution:
     executor: str  # the one asked for, or "auto"
     recorded: bool  # as a CUDA graph, or rehearsed for it
     autocast: torch.dtype | None  # the precision of autocast where it is on
-    places: int = 0  # of the batch, with its padding: rows times steps
+    places: int | torch.SymInt = 0  # of the batch, with its padding: rows times steps
 
     @classmethod
     def begin(
