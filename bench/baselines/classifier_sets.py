@@ -22,6 +22,9 @@ def prepare_classifier(name: str, data: Path, folder: Path) -> BenchSet:
     parts = READERS[corpus](data)
     if few:
         parts = {"train": random.Random(0).sample(parts["train"], int(few)), "test": parts["test"]}
+    known = {label for _, label in parts["train"]}
+    if "valid" in parts:  # nothing can be chosen by what nobody can know
+        parts["valid"] = [row for row in parts["valid"] if row[1] in known]
     files = {
         part: write_table(folder / f"{name}.{part}.tsv", ("text", "label"), rows)
         for part, rows in parts.items()

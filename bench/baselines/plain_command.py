@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from baselines import OURS, BenchSet, Outcome
+from baselines.classifier_sets import read_rows
 from baselines.pair_sets import read_groups, score_texts
 from elman.model_files import RUN
 
@@ -29,7 +30,7 @@ def run_plain_command(corpus: BenchSet, seed: int) -> Outcome:
         model, one_core = str(Path(name) / "model"), ("--threads", "1", "--device", "cpu", "--seed", str(seed))
         files = ["--train", corpus.train, *(["--valid", corpus.valid] if corpus.valid else []), "--out", model]
         done = run_elman("train", corpus.task, *map(str, files), *corpus.options, *one_core)
-        score = _translate(corpus, model) if corpus.task == "seq2seq" else _evaluate(corpus, model)
+        score = SCORERS.get(corpus.task, _evaluate)(corpus, model)
         record = json.loads((Path(model) / RUN).read_text(encoding="utf-8"))
     details = {"chosen": record.get("chosen", {})}
     return Outcome(corpus.name, OURS, seed, corpus.metric, score, done.seconds, details)
@@ -63,6 +64,14 @@ def _evaluate(corpus: BenchSet, model: str) -> float:
     return float(json.loads(found.stdout)[corpus.metric])
 
 
+def _classify(corpus: BenchSet, model: str) -> float:
+    """By its answers: a text whose label the training data has not is answered wrongly, by every system."""
+    rows = read_rows(corpus.test)
+    done = run_elman("predict", model, "-", "--device", "cpu", given="".join(f"{text}\n" for text, _ in rows))
+    pairs = zip(done.stdout.splitlines(), rows, strict=True)
+    return 100 * sum(answer == label for answer, (_, label) in pairs) / len(rows)
+
+
 def _columns(corpus: BenchSet) -> Sequence[str]:
     """Those options that evaluating takes, too."""
     return corpus.options if corpus.task == "tagger" else ()
@@ -73,3 +82,7 @@ def _translate(corpus: BenchSet, model: str) -> float:
     sources = "".join(f"{source}\n" for source, _ in read_groups(corpus.test))
     done = run_elman("predict", model, "-", "--device", "cpu", given=sources)
     return score_texts(corpus, done.stdout.splitlines())
+
+
+SCORERS = {"classifier": _classify, "seq2seq": _translate}
+"""Where `elman evaluate` is not what scores."""

@@ -19,7 +19,7 @@ D = TypeVar("D", bound=Any)
 Settings = Mapping[str, Any]  # values by their keys: {"training.lr": 0.003}
 
 
-class Choice(NamedTuple):
+class ChosenRecipe(NamedTuple):
     """A recipe with what was chosen for it."""
 
     recipe: Recipe
@@ -35,7 +35,7 @@ def list_keys(data: Mapping[str, Any], where: str = "") -> Iterator[str]:
             yield f"{where}{key}"
 
 
-def choose_settings(recipe: Recipe, given: Collection[str], facts: Facts) -> Choice:
+def choose_settings(recipe: Recipe, given: Collection[str], facts: Facts) -> ChosenRecipe:
     """The recipe by the rules that hold for these facts; the keys that are given stay as they are.
 
     A rule that does not go with what was given, such as copying without attention, is left out.
@@ -47,7 +47,7 @@ def choose_settings(recipe: Recipe, given: Collection[str], facts: Facts) -> Cho
             attempt = chosen | {key: value for key, value in values.items() if not _is_given(key, given)}
             if _fits(recipe, given, attempt):
                 chosen = attempt
-    return Choice(apply_settings(recipe, given, chosen), chosen)
+    return ChosenRecipe(apply_settings(recipe, given, chosen), chosen)
 
 
 def apply_settings(recipe: Recipe, given: Collection[str], settings: Settings) -> Recipe:

@@ -8,7 +8,7 @@ from elman.formula import Node
 from elman.formula.operation import OPS
 from elman.formula.symbols import constant, is_input, symbol
 from elman.formula.traversal import is_uniform, topological
-from elman.scan.executors.cpu.lane_source import Group, Place
+from elman.scan.executors.cpu.lane_source import LaneGroup, Place
 from elman.scan.executors.cpu.step_printer import StepPrinter
 from elman.scan.executors.cpu.value_plan import ValuePlan
 
@@ -112,7 +112,7 @@ class BackwardStep(StepPrinter):
         given = Place(self.buffer("dY"), "token", f"W[{self.plan.classes[name]}]")
         return f"{carried} + load_up_to({self.pointers.at(given)}, count)"
 
-    def multiply(self, group: Group) -> str:
+    def multiply(self, group: LaneGroup) -> str:
         names = self.plan.trace.products[group.product].names
         return self.print_groups(group, self._result(group.product, names[0]), self.columns(names, len(names)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from elman.formula import Node
 from elman.formula.symbols import is_input, symbol
 from elman.formula.traversal import is_uniform
-from elman.scan.executors.cpu.lane_source import Group, Place
+from elman.scan.executors.cpu.lane_source import LaneGroup, Place
 from elman.scan.executors.cpu.step_printer import StepPrinter
 
 
@@ -50,7 +50,7 @@ class ForwardStep(StepPrinter):
             return Place(self.buffer(f"m {name}"), "token", f"W[{self.plan.classes[name]}]")
         return self.parameter(name) if kind == "p" else self.state(name, "old")
 
-    def multiply(self, group: Group) -> str:
+    def multiply(self, group: LaneGroup) -> str:
         operand = self.plan.trace.products[group.product].operand
         depth = f"W[{self.plan.width(operand)}]"
         return self.print_groups(group, self.operand(operand), depth)

@@ -51,7 +51,7 @@ class Pointers:
 
 
 @dataclass(frozen=True)
-class Group:
+class LaneGroup:
     """Results of one product that one loop needs: panels of ``parts`` side by side, times ``blocks``."""
 
     product: int
@@ -69,10 +69,10 @@ class Body:
     """The loop of one stage over the units of one width. Values are computed where they are first asked for."""
 
     width: int
-    groups: Sequence[Group]
+    groups: Sequence[LaneGroup]
     leaf: Callable[[Node, Body], str | None]
     """How a value is read that is not computed here; None where it must be."""
-    result: Mapping[Node, tuple[Group, int]] = field(default_factory=dict)  # of products, here
+    result: Mapping[Node, tuple[LaneGroup, int]] = field(default_factory=dict)  # of products, here
     hoisted: list[str] = field(default_factory=list)  # the same for all rows
     lines: list[str] = field(default_factory=list)
     stores: list[str] = field(default_factory=list)
@@ -113,7 +113,7 @@ class Body:
         value = self.value(a)
         self.stores.append(f"{condition}store_up_to({at}, {value}, count);")
 
-    def print(self, multiply: Callable[[Group], str]) -> list[str]:
+    def print(self, multiply: Callable[[LaneGroup], str]) -> list[str]:
         blocks = self.groups[0].blocks if self.groups else 1
         return [
             "{",

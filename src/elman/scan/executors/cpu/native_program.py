@@ -15,7 +15,7 @@ from elman.native.host_threads import find_parallel
 from elman.native.library import load_library
 from elman.scan.executors.cpu.backward_step import BackwardStep
 from elman.scan.executors.cpu.forward_step import ForwardStep
-from elman.scan.executors.cpu.lane_source import Group, add_up
+from elman.scan.executors.cpu.lane_source import LaneGroup, add_up
 from elman.scan.executors.cpu.step_printer import StepPrinter
 from elman.scan.executors.cpu.value_plan import ValuePlan
 from elman.scan.executors.recurrence import Program
@@ -173,19 +173,19 @@ class NativeProgram:
         work += tokens * 20 * sum(self._sizes(self.plan.formula.gates))
         return 1 if work < _ALONE else max(1, min(torch.get_num_threads(), rows // _FEWEST, 64))
 
-    def _pack_forward(self, group: Group, matrix: Tensor, pieces: int) -> Tensor:
+    def _pack_forward(self, group: LaneGroup, matrix: Tensor, pieces: int) -> Tensor:
         names, matrix = self.plan.trace.products[group.product].names, matrix.contiguous()
         starts = [sum(self._sizes(names[: names.index(name)])) for name in group.names]
         width = self._sizes(group.names[:1])[0]
         return self._pack(group, matrix, starts, width, matrix.shape[1], matrix.shape[1], 1, pieces)
 
-    def _pack_backward(self, group: Group, matrix: Tensor, pieces: int) -> Tensor:
+    def _pack_backward(self, group: LaneGroup, matrix: Tensor, pieces: int) -> Tensor:
         depth, width = matrix.shape
         return self._pack(group, matrix.contiguous(), [0], width, depth, 1, width, pieces)
 
     def _pack(
         self,
-        group: Group,
+        group: LaneGroup,
         matrix: Tensor,
         starts: list[int],
         width: int,

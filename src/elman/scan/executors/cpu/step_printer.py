@@ -12,7 +12,7 @@ from elman.formula.traversal import is_uniform
 from elman.scan.executors.cpu.lane_source import (
     MOST_PARTS,
     Body,
-    Group,
+    LaneGroup,
     Place,
     Pointers,
     add_up,
@@ -39,7 +39,7 @@ class StepPrinter(ABC):
     def _attempt(self) -> None:
         self.pointers, self.bodies, self.missing = Pointers(), dict[Home, Body](), set[Node]()
         self.reductions: list[Node] = []
-        self.groups: list[Group] = []
+        self.groups: list[LaneGroup] = []
         self.buffers.clear()
         self.write()
         for a in self.kept:
@@ -58,7 +58,7 @@ class StepPrinter(ABC):
         """What products give: the number and the name."""
 
     @abstractmethod
-    def multiply(self, group: Group) -> str: ...
+    def multiply(self, group: LaneGroup) -> str: ...
 
     @abstractmethod
     def read(self, a: Node) -> Place | str | None:
@@ -82,7 +82,7 @@ class StepPrinter(ABC):
             self.bodies[stage, width] = Body(width, groups, leaf, found)
         return self.bodies[stage, width]
 
-    def _find_groups(self, stage: int, width: int) -> Iterator[Group]:
+    def _find_groups(self, stage: int, width: int) -> Iterator[LaneGroup]:
         """The products whose results are read first in this loop."""
         here = [
             (k, name)
@@ -96,10 +96,10 @@ class StepPrinter(ABC):
         cut = [(k, some[i : i + MOST_PARTS]) for k, some in each for i in range(0, len(some), MOST_PARTS)]
         blocks = max(1, 4 // max((len(some) for _, some in cut), default=4))
         for k, some in cut:
-            self.groups.append(Group(k, tuple(some), blocks, len(self.groups)))
+            self.groups.append(LaneGroup(k, tuple(some), blocks, len(self.groups)))
             yield self.groups[-1]
 
-    def result_node(self, group: Group, name: str) -> Node:
+    def result_node(self, group: LaneGroup, name: str) -> Node:
         return next(a for a, (k, n) in self.results().items() if (k, n) == (group.product, name))
 
     def _leaf(self, a: Node, stage: int, body: Body) -> str | None:
@@ -167,7 +167,7 @@ class StepPrinter(ABC):
         kind, name = a.args
         return self.input(name) if kind == "x" else self.state(name, "old")
 
-    def print_groups(self, group: Group, place: Place, depth: str) -> str:
+    def print_groups(self, group: LaneGroup, place: Place, depth: str) -> str:
         pointer, stride = self.pointers.rows(place)
         panel = f"{self.buffer(f'panel {group.number}')} + (long)begin * ({depth}) * {len(group.names)}"
         given = f"blocks, at.n, {depth}, {pointer}, {stride}, {panel}, tile{group.number}"
