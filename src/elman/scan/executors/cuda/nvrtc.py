@@ -88,6 +88,8 @@ def load_nvrtc() -> ctypes.CDLL:
     """NVRTC as PyTorch or the package nvidia-cuda-nvrtc brings it, or as the system has it."""
     for name in _candidates():
         try:
+            for part in Path(name).parent.glob("libnvrtc-builtins.so*"):  # it looks for it by name only
+                ctypes.CDLL(str(part))
             return ctypes.CDLL(name)
         except OSError:
             continue  # the next place may have it
