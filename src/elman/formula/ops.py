@@ -76,7 +76,8 @@ silu = Op("silu", functional.silu, lambda g, y, a: g * (sigmoid(a) + y * (1 - si
           "{0} / (1 + exp(-{0}))", "", "SiLU({0})", r"\mathrm{{SiLU}}({0})", "{0} * torch.sigmoid({0})",
           traits="activation kept")
 gelu = Op("gelu", functional.gelu, lambda g, y, a: g * _gelu_slope(a),
-          "(real)0.5 * {0} * (1 + erf({0} * sqrt((real)0.5)))", "", "GELU({0})", r"\mathrm{{GELU}}({0})", "torch.nn.functional.gelu({0})", traits="activation kept")
+          "(real)0.5 * {0} * (1 + erf({0} * sqrt((real)0.5)))", "", "GELU({0})", r"\mathrm{{GELU}}({0})",
+          "torch.nn.functional.gelu({0})", traits="activation kept")
 softmax = Op("softmax", lambda a: torch.softmax(a, -1), lambda g, y, a: y * (g - _sum(g * y)),
              latex=r"\mathrm{{softmax}}({0})", torch="torch.softmax({0}, -1)", traits="activation kept")
 log = Op("log", torch.log, lambda g, y, a: g * (1 / a), "log({0})", "tl.log({0})", traits="kept")
