@@ -12,6 +12,7 @@ from elman.formula.formula import Formula
 from elman.formula.operation import OPS
 from elman.formula.step_plan import StepPlan, takes_all_units
 from elman.formula.symbols import Node
+from elman.formula.traversal import order_values, sort_operands
 
 _HEAD = """#include "few_rows.hpp"
 
@@ -142,7 +143,7 @@ class _Steps:
         return f"const lanes {self._name(a)} = spread(sum_units({first} + i * {stride}, {width}){share});"
 
     def _statement(self, a: Node) -> str:
-        value = OPS[a.op].lanes.format(*(self._operand(o, a) for o in _sort_operands(a)))
+        value = OPS[a.op].lanes.format(*(self._operand(o, a) for o in sort_operands(a)))
         line = f"const lanes {self._name(a)} = {value};"
         if a not in self.stored:
             return line
@@ -179,20 +180,4 @@ class _Steps:
 
 def _order(formula: Formula) -> list[Node]:
     """All values, operands first, in the same order in every process: a library is known by its source."""
-    order: dict[Node, None] = {}
-
-    def visit(a: Node) -> None:
-        if a not in order:
-            for operand in _sort_operands(a):
-                visit(operand)
-            order[a] = None
-
-    for a in (*(product.operand for product in formula.trace.products), *formula.trace.new.values()):
-        visit(a)
-    return list(order)
-
-
-def _sort_operands(a: Node) -> tuple[Node, ...]:
-    """The operands in an order that does not depend on which was traced first."""
-    commutes = OPS[a.op].has("commutative") if a.operands else False
-    return tuple(sorted(a.operands, key=lambda o: o.key)) if commutes else a.operands
+    return order_values((*(product.operand for product in formula.trace.products), *formula.trace.new.values()))

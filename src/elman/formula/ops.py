@@ -65,7 +65,7 @@ sigmoid = Op("sigmoid", torch.sigmoid, lambda g, y, a: g * (y * (1 - y)), "1 / (
              "tl.sigmoid({0})", "σ({0})", r"\sigma({0})", traits="activation kept inplace")
 tanh = Op("tanh", torch.tanh, lambda g, y, a: g * (1 - y * y), "tanh({0})", "2 * tl.sigmoid(2 * {0}) - 1",
           traits="activation kept copied")
-relu = Op("relu", torch.relu, lambda g, y, a: g * _is_positive(y), "({0} > 0 ? {0} : 0)", "", "ReLU({0})",
+relu = Op("relu", torch.relu, lambda g, y, a: g * _is_positive(y), "({0} < 0 ? 0 : {0})", "", "ReLU({0})",
           r"\mathrm{{ReLU}}({0})", "torch.clamp_min({0}, 0)",  # torch.relu has no out
           traits="activation kept inplace")
 exp = Op("exp", torch.exp, lambda g, y, a: g * y, "exp({0})", "tl.exp({0})", traits="activation kept copied")
@@ -75,8 +75,9 @@ softplus = Op("softplus", lambda a: functional.softplus(a, 1, 40), lambda g, y, 
 silu = Op("silu", functional.silu, lambda g, y, a: g * (sigmoid(a) + y * (1 - sigmoid(a))),
           "{0} / (1 + exp(-{0}))", "", "SiLU({0})", r"\mathrm{{SiLU}}({0})", "{0} * torch.sigmoid({0})",
           traits="activation kept")
-gelu = Op("gelu", functional.gelu, lambda g, y, a: g * _gelu_slope(a), "0.5 * {0} * (1 + erf({0} * sqrt(0.5)))",
-          "", "GELU({0})", r"\mathrm{{GELU}}({0})", "torch.nn.functional.gelu({0})", traits="activation kept")
+gelu = Op("gelu", functional.gelu, lambda g, y, a: g * _gelu_slope(a),
+          "(real)0.5 * {0} * (1 + erf({0} * sqrt((real)0.5)))", "", "GELU({0})", r"\mathrm{{GELU}}({0})",
+          "torch.nn.functional.gelu({0})", traits="activation kept")
 softmax = Op("softmax", lambda a: torch.softmax(a, -1), lambda g, y, a: y * (g - _sum(g * y)),
              latex=r"\mathrm{{softmax}}({0})", torch="torch.softmax({0}, -1)", traits="activation kept")
 log = Op("log", torch.log, lambda g, y, a: g * (1 / a), "log({0})", "tl.log({0})", traits="kept")
@@ -96,10 +97,10 @@ minimum = Op("minimum", _either(torch.minimum), lambda g, y, a, b: (g * _share(b
              "min({0}, {1})", r"\min({0}, {1})",
              "torch.minimum({0}, {1})", "torch.clamp_max({0}, {1})", "commutative")
 clamp_min = Op("clamp_min", torch.clamp_min, lambda g, y, a, low: (g * (1 - _is_positive(low - a)), 0),
-               "({0} > {1} ? {0} : {1})", "tl.where({0} < {1}, {1}, {0})", "max({0}, {1})", r"\max({0}, {1})",
+               "({0} < {1} ? {1} : {0})", "tl.where({0} < {1}, {1}, {0})", "max({0}, {1})", r"\max({0}, {1})",
                "torch.clamp_min({0}, {1})")
 clamp_max = Op("clamp_max", torch.clamp_max, lambda g, y, a, high: (g * (1 - _is_positive(a - high)), 0),
-               "({0} < {1} ? {0} : {1})", "tl.where({0} > {1}, {1}, {0})", "min({0}, {1})", r"\min({0}, {1})",
+               "({0} > {1} ? {1} : {0})", "tl.where({0} > {1}, {1}, {0})", "min({0}, {1})", r"\min({0}, {1})",
                "torch.clamp_max({0}, {1})")
 # Over the units, at every unit: the symmetric matrix 11ᵀ/H, so its own transpose.
 mean: Op = Op("mean", lambda a: a.mean(-1, keepdim=True), lambda g, y, a: mean(g),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from elman.formula.operation import OPS
 from elman.formula.symbols import Node, operate
@@ -21,6 +21,27 @@ def topological(outputs: Iterable[Node]) -> list[Node]:
     for output in outputs:
         visit(output)
     return list(order)
+
+
+def order_values(outputs: Iterable[Node]) -> list[Node]:
+    """The same nodes in an order that does not depend on what was traced before: code is known by its text."""
+    order: dict[Node, None] = {}
+
+    def visit(a: Node) -> None:
+        if a not in order:
+            for operand in sort_operands(a):
+                visit(operand)
+            order[a] = None
+
+    for output in outputs:
+        visit(output)
+    return list(order)
+
+
+def sort_operands(a: Node) -> Sequence[Node]:
+    """The operands in an order that does not depend on which was traced first."""
+    commutes = a.op in OPS and OPS[a.op].has("commutative")
+    return sorted(a.operands, key=lambda o: o.key) if commutes else a.operands
 
 
 def substitute(a: Node, inputs: Mapping[Node, Node]) -> Node:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from elman.errors import FormulaError
 from elman.formula import Node
 from elman.formula.operation import OPS
-from elman.formula.traversal import is_rowless, topological
-from elman.scan.executors.cpu.value_plan import sort_operands
+from elman.formula.traversal import is_rowless, sort_operands, topological
 
 MOST_PARTS = 6  # results that one panel may hold side by side
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,7 @@ from elman.formula.formula import Trace
 from elman.formula.operation import OPS
 from elman.formula.step_plan import StepPlan
 from elman.formula.symbols import is_input, symbol
-from elman.formula.traversal import is_rowless, is_uniform
+from elman.formula.traversal import is_rowless, is_uniform, order_values
 
 
 def classify_widths(formula: Formula, widths: Mapping[str, int]) -> tuple[dict[str, int], tuple[int, ...]]:
@@ -143,23 +143,3 @@ class ValuePlan:
         there = [(self.derivative.x[g], self.classes[g]) for g in gates]
         starts = range(len(gates) - len(names) + 1)
         return next((i for i in starts if there[i : i + len(names)] == wanted), None)
-
-
-def order_values(outputs: Iterable[Node]) -> list[Node]:
-    """Every value that the outputs are made of, operands first, whatever was traced before."""
-    order: dict[Node, None] = {}
-
-    def visit(a: Node) -> None:
-        if a not in order:
-            for operand in sort_operands(a):
-                visit(operand)
-            order[a] = None
-
-    for output in outputs:
-        visit(output)
-    return list(order)
-
-
-def sort_operands(a: Node) -> Sequence[Node]:
-    commutes = a.op in OPS and OPS[a.op].has("commutative")
-    return sorted(a.operands, key=lambda o: o.key) if commutes else a.operands
