@@ -3,6 +3,7 @@
 Executors are ways to compute the same thing; ``explain`` says which would run, and why:
 
 - ``cpu``: any formula in C++, printed from its trace and compiled once, on a CPU in float32;
+- ``cuda``: any formula as one CUDA kernel for the whole sequence, in 16-bit products (under autocast);
 - ``torch``: PyTorch's own kernels (ATen, oneDNN, cuDNN), for the formulas they compute exactly;
 - ``codegen``: any formula, in plain torch, with the derivative that was derived from it;
 - ``loop``: one step after the other, for any cell: the reference.
@@ -71,8 +72,6 @@ def check(cell: Cell[Any], xs: Tensor, mask: Tensor | None, state: Any) -> None:
     dtype = _find_dtype(cell, xs)
     if xs.dtype != dtype and autocast_dtype(xs) is None:
         raise ModelError(f"xs is {xs.dtype}, but the cell computes in {dtype}")
-    if xs.dim() != 3:
-        raise ModelError(f"xs must be (batch, time, features), got {tuple(xs.shape)}")
     if xs.shape[2] != cell.input_size:
         raise ModelError(f"the cell reads {cell.input_size} features, xs has {xs.shape[2]}")
     if mask is not None and mask.dtype != torch.bool:

@@ -10,7 +10,7 @@ import torch
 
 from elman.cells import Cell
 from elman.cuda_graph import is_recording
-from elman.errors import ArgumentError, show_value
+from elman.errors import ArgumentError, ModelError, show_value
 from elman.scan.packing import Lengths, Packing
 from elman.shapes import Float, Tensor
 
@@ -24,6 +24,7 @@ class Execution:
     executor: str  # the one asked for, or "auto"
     recorded: bool  # as a CUDA graph, or rehearsed for it
     autocast: torch.dtype | None  # the precision of autocast where it is on
+    rows: int | torch.SymInt = 0  # of the batch
     places: int | torch.SymInt = 0  # of the batch, with its padding: rows times steps
 
     @classmethod
@@ -33,8 +34,11 @@ class Execution:
         """What is known when a run begins, here and now."""
         check_tensors(xs=xs, mask=mask)
         lengths = None if mask is None else Lengths(mask)
-        places = xs.shape[0] * xs.shape[1]  # numel() would fix a length that torch.export leaves open
-        return cls(lengths, reverse, executor, is_recording(), autocast_dtype(xs), places)
+        if xs.dim() != 3:
+            raise ModelError(f"xs must be (batch, time, features), got {tuple(xs.shape)}")
+        rows = xs.shape[0]
+        places = rows * xs.shape[1]  # numel() would fix a length that torch.export leaves open
+        return cls(lengths, reverse, executor, is_recording(), autocast_dtype(xs), rows, places)
 
     @property
     def mask(self) -> Tensor | None:

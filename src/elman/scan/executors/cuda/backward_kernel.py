@@ -33,7 +33,7 @@ class BackwardKernel(KernelPrinter):
         factors = [name_values("dr", found.r, {n: classes[n] for n in p.names}) for p in products]
         gates = () if self.plan.shared_gates else formula.gates
         inputs = name_values("dx", found.x, {n: classes[n] for n in gates})
-        units = name_values("dp", found.p, {n: classes[formula.gates[0]] for n in formula.parameters})
+        units = name_values("dp", found.p, dict.fromkeys(formula.parameters, classes[formula.gates[0]]))
         states = name_values("ds", found.s, {n: classes[n] for n in formula.states})
         find = lambda a: int(a.args[1]) if is_input(a, "q") else None  # noqa: E731
         return plan_phases(factors, {**inputs, **units}, states, find)
@@ -52,13 +52,14 @@ class BackwardKernel(KernelPrinter):
             size = self.plan.size[name]
             lines += [
                 f"if (k < {column + self.tiling.padded(size)}) {{",
-                f"  if (k - {column} >= {size}) return 0.f;",
-                f"  return U[(u64)head * {whole} + (u64)({first} + k - {column}) * {depth} + j];",
+                f"  const float* row = U + (u64)head * {whole} + (u64)({first} + k - {column}) * {depth};",
+                f"  return Weights{{row + j, {depth}, {column + size} - k}};",
                 "}",
             ]
             first += size
-        outside = f"const int j = rank * {units} + m;", f"if (m >= {units} || j >= {depth}) return 0.f;"
-        return [*outside, *lines, "return 0.f;"]
+        nothing = "return Weights{U, 0, 0};"
+        outside = f"const int j = rank * {units} + m;", f"if (m >= {units} || j >= {depth}) {nothing}"
+        return [*outside, *lines, nothing]
 
     def source(self, k: int) -> tuple[str, str, int]:
         width = self.plan.padded_width(k)
@@ -83,14 +84,14 @@ class BackwardKernel(KernelPrinter):
         if name != self.plan.formula.output:
             return carried
         total = self.plan.class_sizes[width] * self.plan.heads
-        address = f"{self.argument('dy', 'const u16*')} + (u64)(token + b) * {total} + unit"
+        address = self.place(self.argument("dy", "const u16*"), "token", total)
         return f"({carried} + {self.load('dy_now', width, address, 'u16')})"
 
     def _stored(self, name: str) -> str:
         a = self.plan.values.stored[int(name)]
-        address = f"(u64)(token + b) * {self.plan.stored_width} + {self.plan.stored_columns[a]} + unit"
         kept = self.argument("kept", "const float*")
-        return self.load(f"e_{name}", self.plan.width_class(a), f"{kept} + {address}", "float")
+        address = self.place(kept, "token", self.plan.stored_width, self.plan.stored_columns[a])
+        return self.load(f"e_{name}", self.plan.width_class(a), address, "float")
 
     def _operand(self, name: str) -> str:
         a = self.plan.values.operands[int(name)]
@@ -109,13 +110,14 @@ class BackwardKernel(KernelPrinter):
             return self._padded(f"{age}_{name}", f"h_{name}", width, row)
         total = self.plan.class_sizes[width] * self.plan.heads
         kept = self.argument(f"s_{name}_kept", "const float*")
-        return self.load(f"{age}_{name}", width, f"{kept} + (u64)({row} + b) * {total} + unit", "float")
+        return self.load(f"{age}_{name}", width, self.place(kept, row, total), "float")
 
     def _padded(self, register: str, buffer: str, width: int, row: str) -> str:
         """A number that the forward kernel sent: its rows may be wider than they need be, by another tiling."""
         stride = self.argument(f"{buffer}_pitch", "int")
         pointer = self.argument(buffer, "const u16*")
-        address = f"{pointer} + ((u64)({row} + b) * {self.plan.heads} + head) * {stride} + j"
+        heads = self.plan.heads
+        address = f"({pointer} + (u64)({row}) * {heads} * {stride}) + ((b * {heads} + head) * {stride} + j)"
         return self.load(register, width, address, "u16")
 
     def _is_read_after(self, name: str, number: int) -> bool:
@@ -136,31 +138,37 @@ class BackwardKernel(KernelPrinter):
             kind, _, own = name.partition("_")
             after = bodies[self.classes[name]].after
             if kind == "dx":
-                address = f"(u64)(token + b) * {self.input_width} + {self.gate_column(own)} + unit"
-                after.append(f"if (real) {self.argument('dx', 'u16*')}[{address}] = to_half({name});")
+                dx = self.argument("dx", "u16*")
+                address = self.place(dx, "token", self.input_width, self.gate_column(own))
+                after.append(f"if (real) *({address}) = to_half({name});")
             elif kind == "dp":
                 after.append(f"if (real) {self.register(f'sum_{own}', self.classes[name])} += {name};")
             elif kind == "ds":
                 after.append(f"if (real) {self.register(f'g_{own}', self.classes[name])} = {name};")
         return stages
 
-    def print_loop(self, steps: list[str]) -> list[str]:
-        places = {"token": "token_at(T)", "before": "before_at(T)", "after": "rows + token_at(T)"}
-        at = lambda T, condition: {  # noqa: E731
-            "condition": condition,
-            **{name: place.replace("T", T) for name, place in places.items()},
-        }
+    def print_loop(self, phases: list[list[str]]) -> list[str]:
+        """The numbers of the next step are asked for while this one waits for its factors."""
+        first, *others = phases
+        loads = [*self.loads.values()]
+        moves: dict[int, list[str]] = {}
+        for load in loads:
+            self.register(f"{load.register}_next", load.width, load.type)
+            move = f"{load.register}[c][i] = {load.register}_next[c][i];"
+            moves.setdefault(load.width, []).append(move)
         step = [
             "const int count = count_at(t), token = token_at(t);",
-            *steps,
-            *self.print_loads("count_at(t - 1)", **at("t - 1", "t > 0")),
-            *self.print_requests(f"count_at(t - {AHEAD})", **at(f"t - {AHEAD}", f"t >= {AHEAD}")),
+            *first,
+            *self.print_loads("t - 1", "t > 0", "_next"),
+            *(line for phase in others for line in phase),
+            *self.print_requests(f"t - {AHEAD}", f"t >= {AHEAD}"),
+            *self.print_all_pairs(moves),
         ]
         return [
             *self._print_begin(),
             "int t = steps - 1;",
             "while (t >= 0 && first >= count_at(t)) t--;",
-            *self.print_loads("count_at(t)", **at("t", "t >= 0")),
+            *self.print_loads("t", "t >= 0"),
             "for (int turn = 0; t >= 0; t--, turn++) {",
             *indent(step),
             "}",

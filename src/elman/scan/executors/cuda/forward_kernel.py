@@ -49,12 +49,12 @@ class ForwardKernel(KernelPrinter):
             lines += [
                 f"if (m < {row + units}) {{",
                 f"  const int j = rank * {units} + m - {row};",
-                f"  if (j >= {size} || k >= {depth}) return 0.f;",
-                f"  return U[(u64)head * {whole} + (u64)({first} + j) * {depth} + k];",
+                f"  const float* row = U + (u64)head * {whole} + (u64)({first} + j) * {depth};",
+                f"  return Weights{{row + k, 1, j < {size} ? {depth} - k : 0}};",
                 "}",
             ]
             row, first = row + units, first + size
-        return [*lines, "return 0.f;"]
+        return [*lines, "return Weights{U, 0, 0};"]
 
     def source(self, k: int) -> tuple[str, str, int]:
         padded = self.tiling.padded(self.plan.operand_size(k))
@@ -99,8 +99,8 @@ class ForwardKernel(KernelPrinter):
 
     def _store(self, i: int, a: Node) -> str:
         kept = self.argument("kept", "float*")
-        address = f"(u64)(token + b) * {self.plan.stored_width} + {self.plan.stored_columns[a]} + unit"
-        return f"if (real && {kept}) {kept}[{address}] = e_{i};"
+        address = self.place(kept, "token", self.plan.stored_width, self.plan.stored_columns[a])
+        return f"if (real && {kept}) *({address}) = e_{i};"
 
     def _stage_states(self, stages: list[Stage], bodies: Mapping[int, Body]) -> list[Stage]:
         """New states to registers, to memory where somebody reads them, and among what is sent."""
@@ -112,8 +112,7 @@ class ForwardKernel(KernelPrinter):
             after.append(f"if (real && b >= following) {end} = new_{name};")
             if name in self.plan.float_states:
                 kept = self.argument(f"s_{name}_out", "float*")
-                address = f"(u64)(after + b) * {total} + unit"
-                after.append(f"if (real && {kept}) {kept}[{address}] = new_{name};")
+                after.append(f"if (real && {kept}) *({self.place(kept, 'after', total)}) = new_{name};")
             if name in self.plan.sent_states:
                 found.append(self._stage_state(stages, name, "after"))
                 after.append(found[-1].put(f"new_{name}"))
@@ -131,24 +130,19 @@ class ForwardKernel(KernelPrinter):
         stage.product = products[0] if products else None
         return stage
 
-    def print_loop(self, steps: list[str]) -> list[str]:
-        ahead = {"token": "token_at(T)", "before": "before_at(T)", "after": "rows + token_at(T)"}
-        at = lambda T, condition: {  # noqa: E731
-            "condition": condition,
-            **{name: place.replace("T", T) for name, place in ahead.items()},
-        }
+    def print_loop(self, phases: list[list[str]]) -> list[str]:
         step = [
             "const int count = count_at(t), token = token_at(t), before = before_at(t), after = rows + token;",
             "if (first >= count) break;",
             "const int following = t + 1 < steps ? count_at(t + 1) : 0, turn = t;",
             "(void)before; (void)after; (void)turn;",
-            *steps,
-            *self.print_loads("following", **at("t + 1", "t + 1 < steps")),
-            *self.print_requests(f"count_at(t + {AHEAD})", **at(f"t + {AHEAD}", f"t + {AHEAD} < steps")),
+            *(line for phase in phases for line in phase),
+            *self.print_loads("t + 1", "t + 1 < steps"),
+            *self.print_requests(f"t + {AHEAD}", f"t + {AHEAD} < steps"),
         ]
         return [
             *self._print_begin(),
-            *self.print_loads("count_at(0)", **at("0", "steps > 0")),
+            *self.print_loads("0", "steps > 0"),
             "for (int t = 0; t < steps; t++) {",
             *indent(step),
             "}",

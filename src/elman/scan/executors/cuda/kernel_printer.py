@@ -10,13 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 from elman.formula import Node
 from elman.formula.cuda_source import HEADER, print_statements
 from elman.scan.executors.cuda.kernel_plan import KernelPlan
 from elman.scan.executors.cuda.schedule import Phase
-from elman.scan.executors.cuda.tiling import MatrixTiles, SharedMemory, share_words
+from elman.scan.executors.cuda.tiling import SharedMemory, share_words
 
 AHEAD = 4  # steps between a request to the second level cache and its use
 
@@ -67,14 +68,14 @@ class KernelPrinter(ABC):
 
     name: str
 
-    def __init__(self, plan: KernelPlan, dtype: str) -> None:
-        self.plan, self.tiling, self.dtype = plan, plan.tiling, dtype
+    def __init__(self, plan: KernelPlan, dtype: str, *, ragged: bool) -> None:
+        self.plan, self.tiling, self.dtype, self.ragged = plan, plan.tiling, dtype, ragged
         self.arguments: dict[str, str] = {}  # pointers by name, with their type
         self.registers: dict[str, tuple[int, str]] = {}  # arrays of pairs: class and type
         self.loads: dict[str, Load] = {}
         self.memory = SharedMemory()
         products = range(len(plan.values.trace.products))
-        self.matrices = share_words([self.shape(k) for k in products])
+        self.matrices = share_words([self.shape(k) for k in products], self.tiling)
         self.phases = self.plan_phases()
         lines = self.print_phases()
         self.text = self._join(lines)
@@ -90,7 +91,8 @@ class KernelPrinter(ABC):
 
     @abstractmethod
     def weight(self, k: int) -> list[str]:
-        """The body of a function of a row ``m`` and a column ``k`` of a block's part of matrix k."""
+        """The body of a function of a row ``m`` and a column ``k`` of a block's part of matrix k: where eight
+        elements from there on lie."""
 
     @abstractmethod
     def source(self, k: int) -> tuple[str, str, int]:
@@ -108,7 +110,7 @@ class KernelPrinter(ABC):
         """Say what becomes of the values of a phase; what is to be sent is returned."""
 
     @abstractmethod
-    def print_loop(self, steps: list[str]) -> list[str]: ...
+    def print_loop(self, phases: list[list[str]]) -> list[str]: ...
 
     # Pairs.
 
@@ -137,14 +139,21 @@ class KernelPrinter(ABC):
     def input(self, gate: str) -> str:
         """A number of the input, all gates of which lie side by side."""
         width = self.plan.values.classes[gate]
-        address = f"{self.argument('x', 'const u16*')} + (u64)(token + b) * {self.input_width} + "
-        return self.load(f"x_{gate}", width, f"{address}{self.gate_column(gate)} + unit", "u16")
+        address = self.place(
+            self.argument("x", "const u16*"), "token", self.input_width, self.gate_column(gate)
+        )
+        return self.load(f"x_{gate}", width, address, "u16")
 
     def mask(self, name: str) -> str:
         width = self.plan.values.classes[name]
         total = self.plan.class_sizes[width] * self.plan.heads
-        address = f"{self.argument(f'm_{name}', 'const u16*')} + (u64)(token + b) * {total} + unit"
+        address = self.place(self.argument(f"m_{name}", "const u16*"), "token", total)
         return self.load(f"mask_{name}", width, address, "u16")
+
+    @staticmethod
+    def place(buffer: str, row: str, width: int, column: int = 0) -> str:
+        """Where the number of a pair lies; what is the same for all pairs is computed apart from the rest."""
+        return f"({buffer} + (u64)({row}) * {width}) + (b * {width} + {column} + unit)"
 
     @property
     def input_width(self) -> int:
@@ -158,12 +167,7 @@ class KernelPrinter(ABC):
         """A loop over a thread's pairs of a class, within chunk ``c``."""
         pairs = self.tiling.pairs(self.plan.class_sizes[width])
         head = f"PAIR({self.units(width)}, {self.plan.class_sizes[width]})"
-        return [
-            "#pragma unroll",
-            f"for (int i = 0; i < {pairs}; i++) {{",
-            *indent([head, *lines]),
-            "}",
-        ]
+        return ["#pragma unroll", f"for (int i = 0; i < {pairs}; i++) {{", *indent([head, *lines]), "}"]
 
     def print_all_pairs(self, bodies: Mapping[int, Iterable[str]]) -> list[str]:
         loops = [line for width, lines in bodies.items() for line in self.print_pairs(width, lines)]
@@ -172,7 +176,7 @@ class KernelPrinter(ABC):
     # Phases.
 
     def print_phases(self) -> list[str]:
-        lines: list[str] = []
+        phases = []
         for number, phase in enumerate(self.phases):
             bodies = self._compute(number, phase)
             stages = self.finish(phase, bodies)
@@ -183,9 +187,8 @@ class KernelPrinter(ABC):
             ]
             follower = self.phases[(number + 1) % len(self.phases)]
             waits = bool(stages) or follower.product is not None or not follower.sends
-            lines += self._print_phase(phase, loops, waits)
-            lines += self.print_sends(stages)
-        return self.print_loop(lines)
+            phases.append([*self._print_phase(phase, loops, waits), *self.print_sends(stages)])
+        return self.print_loop(phases)
 
     def _print_phase(self, phase: Phase, loops: list[str], waits: bool) -> list[str]:
         if phase.product is None:
@@ -237,10 +240,8 @@ class KernelPrinter(ABC):
         if self.tiling.cluster:
             pitch = self.matrices[k].row_pitch
             return [f"U{k}.multiply_shared<CHUNK>(parts, factor{k} + c * CHUNK * 8 * {pitch}, {pitch});"]
-        rows = f"{source} + (u64)(c * CHUNK * 8) * {stride}"
-        return [
-            f"U{k}.multiply_fresh<CHUNK>(parts, {rows}, {width}, {stride}, count - first - c * CHUNK * 8);"
-        ]
+        rows = f"{source} + c * CHUNK * 8 * {stride}"
+        return [f"U{k}.multiply_fresh<CHUNK, {width}>(parts, {rows}, {stride}, count - first - c * CHUNK * 8);"]
 
     def _print_wait(self, k: int) -> list[str]:
         if not self.tiling.cluster:
@@ -257,53 +258,62 @@ class KernelPrinter(ABC):
         return self.tiling.rows * self.source(k)[2] * 2
 
     def print_sends(self, stages: list[Stage], turn: str = "turn") -> list[str]:
+        """All that is staged; results of one product that are equally wide go together."""
         lines = []
-        for stage in stages:
-            staged = f"stage + {stage.offset}"
-            lines.append(
-                f"send_to_memory<{stage.units}>({staged}, {stage.target}, {stage.stride}, min(count - first, ROWS));"
-            )
+        for _, group in groupby(stages, lambda stage: (stage.product, stage.units)):
+            some = [*group]
+            stage, parts = some[0], len(some)
+            apart = some[1].column - stage.column if parts > 1 else 0
+            shape, staged = f"{stage.units}, {parts}, ROWS", f"stage + {stage.offset}"
+            target = f"{stage.target}, {stage.stride}, {apart}"
+            lines.append(f"send_to_memory<{shape}>({staged}, {target}, count - first);")
             k = stage.product
             if self.tiling.cluster and k is not None:
                 pitch = self.matrices[k].row_pitch
-                column = f"(({turn}) % 2 * {self.tiling.rows * pitch} + {stage.column} + rank * {stage.units}) * 2"
+                column = (
+                    f"(({turn}) % 2 * {self.tiling.rows * pitch} + {stage.column} + rank * {stage.units}) * 2"
+                )
                 lines.append(
-                    f"send_to_cluster<{stage.units}, ROWS, BLOCKS>({staged}, shared_address(received{k}) + {column},"
-                    f" {pitch}, barrier{k} + ({turn}) % 2 * 8);"
+                    f"send_to_cluster<{shape}, BLOCKS>({staged}, shared_address(received{k}) + {column},"
+                    f" {pitch}, {apart}, barrier{k} + ({turn}) % 2 * 8);"
                 )
         return lines
 
     # The whole.
 
-    def print_loads(self, count: str, *, condition: str, token: str, before: str, after: str) -> list[str]:
-        """Read the numbers of one step; ``token``, ``before`` and ``after`` are its rows in the buffers."""
-        by_class: dict[int, list[str]] = {}
-        for load in self.loads.values():
-            read = f"{load.register}[c][i] = real ? *({load.address}) : ({load.type})0;"
-            by_class.setdefault(load.width, []).append(read)
-        places = f"const int count = {count}, token = {token}, before = {before}, after = {after};"
-        unused = "(void)token; (void)before; (void)after;"
-        return [f"if ({condition}) {{", *indent([places, unused, *self.print_all_pairs(by_class)]), "}"]
+    def print_loads(self, t: str, condition: str, suffix: str = "") -> list[str]:
+        """Read the numbers of step ``t`` into registers."""
+        read = "{0.register}" + suffix + "[c][i] = real ? *({0.address}) : ({0.type})0;"
+        return self._print_for_loads(read, t, condition)
 
-    def print_requests(
-        self, count: str, *, condition: str, token: str, before: str, after: str
-    ) -> list[str]:
+    def print_requests(self, t: str, condition: str) -> list[str]:
         """Let the second level cache fetch the numbers of a later step."""
+        request = 'asm volatile("prefetch.global.L2 [%0];" ::"l"({0.address}));'
+        read = "if (real && u * sizeof({0.type}) % 32 == 0) " + request  # once for each sector
+        return self._print_for_loads(read, t, condition)
+
+    def _print_for_loads(self, template: str, t: str, condition: str) -> list[str]:
         by_class: dict[int, list[str]] = {}
         for load in self.loads.values():
-            read = f'if (real && u % 16 == 0) asm volatile("prefetch.global.L2 [%0];" ::"l"({load.address}));'
-            by_class.setdefault(load.width, []).append(read)
-        places = f"const int count = {count}, token = {token}, before = {before}, after = {after};"
-        unused = "(void)token; (void)before; (void)after;"
+            by_class.setdefault(load.width, []).append(template.format(load))
+        places = f"const int count = count_at({t}), token = token_at({t})"
+        places += f", before = before_at({t}), after = rows + token;"
+        unused = "(void)before; (void)after;"
         return [f"if ({condition}) {{", *indent([places, unused, *self.print_all_pairs(by_class)]), "}"]
 
     def _join(self, loop: list[str]) -> str:
         tiling, plan = self.tiling, self.plan
-        constants = {"BLOCKS": tiling.blocks, "ROWS": tiling.rows, "CHUNK": tiling.chunk, "CHUNKS": tiling.chunks}
+        constants = {
+            "BLOCKS": tiling.blocks,
+            "ROWS": tiling.rows,
+            "CHUNK": tiling.chunk,
+            "CHUNKS": tiling.chunks,
+        }
         head = [
             f"#define FLOAT16 {int(self.dtype == 'float16')}",
             f"#define CLUSTER {int(tiling.cluster)}",
-            "#define FAST 1",
+            f"#define RAGGED {int(self.ragged)}",
+            "#define FAST 2",
             HEADER,
             _persistent(),
             f"constexpr int {', '.join(f'{name} = {n}' for name, n in constants.items())};",
@@ -318,8 +328,8 @@ class KernelPrinter(ABC):
             "extern __shared__ __align__(128) unsigned char shared[];",
             f"const int head = blockIdx.x / BLOCKS % {plan.heads}, rank = blockIdx.x % BLOCKS;",
             f"const int first = begin + blockIdx.x / (BLOCKS * {plan.heads}) * ROWS;",
-            "auto count_at = [&](int t) { return sizes ? sizes[t] : rows; };",
-            "auto token_at = [&](int t) { return offsets ? offsets[t] : t * rows; };",
+            "auto count_at = [&](int t) { return RAGGED ? sizes[t] : rows; };",
+            "auto token_at = [&](int t) { return RAGGED ? offsets[t] : t * rows; };",
             "auto before_at = [&](int t) { return t ? rows + token_at(t - 1) : 0; };",
         ]
         body = indent([*place, *setup, *loop])
@@ -355,12 +365,20 @@ class KernelPrinter(ABC):
             lines += [
                 f"u16* received{k} = (u16*)(shared + {at});",
                 f"const u32 barrier{k} = shared_address(shared + {barriers + 16 * k});",
-                f"for (int i = threadIdx.x; i < {size // 16}; i += THREADS) ((Vector*)received{k})[i] = no_vector();",
+                f"for (int i = threadIdx.x; i < {size // 16}; i += THREADS)",
+                f"  ((Vector*)received{k})[i] = no_vector();",
             ]
             arms += [f"begin_barrier(barrier{k} + {8 * i});" for i in (0, 1)]
             arms += [f"expect_bytes(barrier{k} + {8 * i}, {self._bytes(k)});" for i in (0, 1)]
         fence = 'asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");'
-        return [*lines, "if (threadIdx.x == 0) {", *indent([*arms, fence]), "}", "__syncthreads();", "sync_cluster();"]
+        return [
+            *lines,
+            "if (threadIdx.x == 0) {",
+            *indent([*arms, fence]),
+            "}",
+            "__syncthreads();",
+            "sync_cluster();",
+        ]
 
     @property
     def shared_bytes(self) -> int:

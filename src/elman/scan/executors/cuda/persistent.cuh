@@ -85,6 +85,19 @@ INLINE void sync_cluster() {
 }
 #endif
 
+// Eight elements of a matrix, of which the last ones may be missing.
+struct Weights {
+  const float* first;
+  int stride, count;
+};
+INLINE Vector read_weights(const Weights& w) {
+  float each[VECTOR];
+#pragma unroll
+  for (int i = 0; i < VECTOR; i++) each[i] = i < w.count ? w.first[(u64)i * w.stride] : 0.f;
+  return Vector{to_halves(each[0], each[1]), to_halves(each[2], each[3]), to_halves(each[4], each[5]),
+                to_halves(each[6], each[7])};
+}
+
 // The part of a matrix that a block multiplies by: TILES x 16 rows a warp, K steps of 32 columns a warp. Of the
 // eight warps, ACROSS share the rows and the others share the columns. The first KEPT steps lie in registers.
 // A lane holds eight neighbouring columns of a step in one vector; since both factors are laid out so, the order
@@ -96,26 +109,21 @@ struct Matrix {
   Vector* others;
   int across, along, lane;
 
-  // ``weight(row, column)`` is an element of the block's part, zero outside of it.
-  template <class Weight>
-  INLINE Matrix(Vector* shared, const Weight& weight) : others(shared) {
+  // ``find(row, column)`` is where eight elements of the block's part lie.
+  template <class Find>
+  INLINE Matrix(Vector* shared, const Find& find) : others(shared) {
     lane = threadIdx.x % 32;
     across = threadIdx.x / 32 % ACROSS;
     along = threadIdx.x / 32 / ACROSS;
 #pragma unroll
     for (int m = 0; m < TILES; m++) {
 #pragma unroll
-      for (int k = 0; k < K; k++) {
+      for (int half = 0; half < 2; half++) {
+        const int row = (across * TILES + m) * 16 + lane / 4 + half * 8, column = along * K * 32 + lane % 4 * 8;
 #pragma unroll
-        for (int half = 0; half < 2; half++) {
-          const int row = (across * TILES + m) * 16 + lane / 4 + half * 8, column = (along * K + k) * 32 + lane % 4 * 8;
-          float w[VECTOR];
-#pragma unroll
-          for (int i = 0; i < VECTOR; i++) w[i] = weight(row, column + i);
-          const Vector v{to_halves(w[0], w[1]), to_halves(w[2], w[3]), to_halves(w[4], w[5]), to_halves(w[6], w[7])};
-          if (k < KEPT) kept[m][k < KEPT ? k : 0][half] = v;
-          else *other(m, k, half) = v;
-        }
+        for (int k = 0; k < KEPT; k++) kept[m][k][half] = read_weights(find(row, column + k * 32));
+#pragma unroll 1
+        for (int k = KEPT; k < K; k++) *other(m, k, half) = read_weights(find(row, column + k * 32));
       }
     }
   }
@@ -154,37 +162,43 @@ struct Matrix {
     }
   }
 
-  // All of it for CHUNK x 8 rows that other blocks write to memory; only the first ``count`` are real.
-  template <int CHUNK>
-  INLINE void multiply_fresh(float* parts, const u16* rows, int width, int stride, int count) const {
+  // All of it for CHUNK x 8 rows of WIDTH numbers that other blocks write to memory, polled until they are there;
+  // only the first ``count`` rows are real.
+  template <int CHUNK, int WIDTH>
+  INLINE void multiply_fresh(float* parts, const u16* rows, int stride, int count) const {
     constexpr int AHEAD = 4 / CHUNK < 1 ? 1 : 4 / CHUNK < K ? 4 / CHUNK : K, TURNS = (K + AHEAD - 1) / AHEAD;
     float sums[CHUNK][TILES][4] = {};
     Vector ahead[2][CHUNK][AHEAD];
     const int first = along * K * 32 + lane % 4 * 8, row = lane / 4;
-    const u16* here = rows + (u64)row * stride + first;
-    auto load = [&](int turn, bool again) {
-      bool missing = false;
+    const u16* here = rows + row * stride + first;
+    auto load = [&](int turn) {
 #pragma unroll
       for (int n = 0; n < CHUNK; n++) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
-          Vector& v = ahead[turn % 2][n][i];
           const int k = turn * AHEAD + i;
-          if (again && !is_unwritten(v)) continue;
-          const bool real = k < K && row + n * 8 < count && first + k * 32 < width;
-          v = real ? load_fresh(here + (u64)n * 8 * stride + k * 32) : no_vector();
-          missing |= is_unwritten(v);
+          const bool wide = WIDTH >= ALONG * K * 32 || first + k * 32 < WIDTH;
+          const bool real = k < K && row + n * 8 < count && wide;
+          ahead[turn % 2][n][i] = real ? load_fresh(here + n * 8 * stride + k * 32) : no_vector();
         }
       }
+    };
+    auto is_missing = [&](int turn) {
+      bool missing = false;
+#pragma unroll
+      for (int n = 0; n < CHUNK; n++)
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) missing |= is_unwritten(ahead[turn % 2][n][i]);
       return missing;
     };
-    load(0, false);
+    load(0);
 #pragma unroll
     for (int turn = 0; turn < TURNS; turn++) {
-      if (turn + 1 < TURNS) load(turn + 1, false);
-      int polls = 0;
-      while (load(turn, true))
-        if (++polls > PATIENCE) __trap();
+      if (turn + 1 < TURNS) load(turn + 1);
+      for (int polls = 0; is_missing(turn); polls++) {
+        load(turn);
+        if (polls > PATIENCE) __trap();
+      }
       __syncwarp();
 #pragma unroll
       for (int i = 0; i < AHEAD; i++) {
@@ -224,24 +238,30 @@ struct Matrix {
   }
 };
 
-// UNITS numbers of each of the first ``count`` rows, from this block to memory.
-template <int UNITS>
-INLINE void send_to_memory(const u16* staged, u16* target, int stride, int count) {
-  constexpr int PARTS = UNITS / VECTOR;
-  for (int i = threadIdx.x; i < count * PARTS; i += THREADS)
-    store_fresh(target + (u64)(i / PARTS) * stride + i % PARTS * VECTOR, *(const Vector*)(staged + i * VECTOR));
+// PARTS times UNITS numbers of each of the first ``count`` rows, from this block to memory: the parts are
+// ``apart`` from each other there.
+template <int UNITS, int PARTS, int ROWS>
+INLINE void send_to_memory(const u16* staged, u16* target, int stride, int apart, int count) {
+  constexpr int VECTORS = UNITS / VECTOR, PART = ROWS * VECTORS;
+#pragma unroll
+  for (int begin = 0; begin < PARTS * PART; begin += THREADS) {
+    const int i = begin + threadIdx.x, row = i % PART / VECTORS;
+    u16* there = target + row * stride + i / PART * apart + i % VECTORS * VECTOR;
+    if (i < PARTS * PART && row < count) store_fresh(there, *(const Vector*)(staged + i * VECTOR));
+  }
 }
 
 #if CLUSTER
-// UNITS numbers of ROWS rows, from this block into the shared memory of all blocks of the cluster.
-template <int UNITS, int ROWS, int BLOCKS>
-INLINE void send_to_cluster(const u16* staged, u32 target, int stride, u32 barrier) {
-  constexpr int PARTS = UNITS / VECTOR, ALL = ROWS * PARTS;
-#pragma unroll 4
-  for (int i = threadIdx.x; i < ALL * BLOCKS; i += THREADS) {
-    const int block = i / ALL, r = i % ALL;
-    const u32 there = address_in(target + (r / PARTS * stride + r % PARTS * VECTOR) * 2, block);
-    store_there(there, *(const Vector*)(staged + r * VECTOR), address_in(barrier, block));
+// The same of ROWS rows, from this block into the shared memory of all blocks of the cluster.
+template <int UNITS, int PARTS, int ROWS, int BLOCKS>
+INLINE void send_to_cluster(const u16* staged, u32 target, int stride, int apart, u32 barrier) {
+  constexpr int VECTORS = UNITS / VECTOR, PART = ROWS * VECTORS, ALL = PARTS * PART;
+#pragma unroll
+  for (int begin = 0; begin < ALL * BLOCKS; begin += THREADS) {
+    const int i = begin + threadIdx.x, block = i / ALL, r = i % ALL;
+    if (ALL * BLOCKS % THREADS && i >= ALL * BLOCKS) continue;
+    const int there = r % PART / VECTORS * stride + r / PART * apart + r % VECTORS * VECTOR;
+    store_there(address_in(target + there * 2, block), *(const Vector*)(staged + r * VECTOR), address_in(barrier, block));
   }
 }
 #endif

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import ceil
@@ -37,9 +37,9 @@ class Shape:
 
 
 @cache
-def print_kernel(shape: Shape, tiling: Tiling, *, backward: bool) -> KernelPrinter:
+def print_kernel(shape: Shape, tiling: Tiling, *, backward: bool, ragged: bool) -> KernelPrinter:
     kernel = BackwardKernel if backward else ForwardKernel
-    return kernel(shape.plan(tiling), str(shape.dtype).removeprefix("torch."))
+    return kernel(shape.plan(tiling), str(shape.dtype).removeprefix("torch."), ragged=ragged)
 
 
 class Kept(NamedTuple):
@@ -56,11 +56,11 @@ class StepTable:
 
     def __init__(self, packed: Packing, device: torch.device) -> None:
         self.packed, self.rows, self.steps = packed, packed.rows, len(packed.sizes)
-        self._device = device
+        self._device, self.ragged = device, packed.index is not None
 
     @cached_property
     def arguments(self) -> tuple[Tensor | None, Tensor | None, int, int]:
-        if self.packed.index is None:
+        if not self.ragged:
             return None, None, self.rows, self.steps
         sizes = torch.tensor(self.packed.sizes, dtype=torch.int32)
         both = torch.stack((sizes, sizes.cumsum(0, dtype=torch.int32) - sizes)).to(self._device)
@@ -85,7 +85,7 @@ class CudaProgram:
         keep: bool,
     ) -> tuple[Tensor, list[Tensor], Kept]:
         """y of all tokens, s_n and what was kept, from W x + b in 16 bits and all else in 32."""
-        printer = print_kernel(self.shape, self.tilings[0], backward=False)
+        printer = print_kernel(self.shape, self.tilings[0], backward=False, ragged=table.ragged)
         plan, formula, tokens = printer.plan, self.shape.formula, len(X)
         widths = [self._padded(plan, name) for name in plan.sent_states]
         operands = [plan.tiling.padded(plan.operand_size(k)) * plan.heads for k in self._operands(plan)]
@@ -121,7 +121,7 @@ class CudaProgram:
         m: Sequence[Tensor],
     ) -> tuple[Tensor, list[Tensor], list[Tensor], list[Tensor]]:
         """The gradients of X, s_0, U and p."""
-        printer = print_kernel(self.shape, self.tilings[1], backward=True)
+        printer = print_kernel(self.shape, self.tilings[1], backward=True, ragged=table.ragged)
         plan, formula, tokens = printer.plan, self.shape.formula, len(X)
         products = range(len(plan.values.trace.products))
         shapes = [(tokens, plan.padded_width(k) * plan.heads) for k in products]
@@ -173,7 +173,7 @@ class CudaProgram:
         whole = like.new_empty(sum(counts), dtype=torch.int16)
         if not tiling.cluster:
             whole.fill_(-1)
-        pieces = zip(whole.view(like.dtype).split(counts), shapes, strict=True)
+        pieces = zip(torch.split(whole.view(like.dtype), counts), shapes, strict=True)
         return [piece[: rows * width].view(rows, width) for piece, (rows, width) in pieces]
 
     @staticmethod
@@ -186,9 +186,7 @@ class CudaProgram:
         heads = rows.view(len(rows), plan.heads, -1)[..., : plan.size[name]]
         return heads.reshape(len(rows), -1)
 
-    def _matrix_gradient(
-        self, plan: KernelPlan, table: StepTable, k: int, dR: Tensor, kept: Kept
-    ) -> Tensor:
+    def _matrix_gradient(self, plan: KernelPlan, table: StepTable, k: int, dR: Tensor, kept: Kept) -> Tensor:
         if k in plan.operand_states:
             buffer = kept.sent[plan.sent_states.index(plan.operand_states[k])]
             packed = table.packed
@@ -211,7 +209,9 @@ def _multiply_heads(dR: Tensor, factor: Tensor, heads: int) -> Tensor:
     return torch.bmm(left.transpose(1, 2), right, out_dtype=torch.float32)
 
 
-def _name(pattern: str, names, values) -> dict:  # type: ignore[no-untyped-def,type-arg]
+def _name(
+    pattern: str, names: Iterable[str], values: Iterable[Tensor | int | None]
+) -> dict[str, Tensor | int | None]:
     return {pattern.format(name): value for name, value in zip(names, values, strict=True)}
 
 

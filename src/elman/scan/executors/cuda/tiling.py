@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from math import ceil
 
 WARPS, THREADS, VECTOR = 8, 256, 8  # as in persistent.cuh
@@ -13,11 +12,12 @@ WORDS = 144  # registers of a thread for weights
 
 @dataclass(frozen=True)
 class Tiling:
-    """Groups of ``blocks`` blocks; each group has ``rows`` rows of the batch, each block a part of the units."""
+    """Groups of ``blocks`` blocks; a group has ``rows`` rows of the batch, a block a part of the units."""
 
     blocks: int
     rows: int
     cluster: bool  # is what the blocks of a group send each other kept in shared memory?
+    across: int = 2  # of the eight warps, those that share the rows of a large matrix; the others its columns
 
     @property
     def chunk(self) -> int:
@@ -47,11 +47,12 @@ class MatrixTiles:
     height: int
     depth: int
     words: int  # registers of a thread that it may take
+    most_across: int
 
-    @cached_property
+    @property
     def across(self) -> int:
         """How many warps share the rows; the others share the columns."""
-        return 2 if ceil(self.height / 16) >= 4 else 1
+        return self.most_across if ceil(self.height / 16) >= 4 else 1
 
     @property
     def tiles(self) -> int:
@@ -104,13 +105,13 @@ class SharedMemory:
         return start
 
 
-def share_words(shapes: Sequence[tuple[int, int]]) -> list[MatrixTiles]:
+def share_words(shapes: Sequence[tuple[int, int]], tiling: Tiling) -> list[MatrixTiles]:
     """Matrices of one kernel, with the registers divided by their size."""
-    whole = [MatrixTiles(height, depth, 0) for height, depth in shapes]
+    whole = [MatrixTiles(height, depth, 0, tiling.across) for height, depth in shapes]
     wanted = [m.tiles * m.steps * 8 for m in whole]
     left, found = WORDS, []
     for m, words in zip(whole, wanted, strict=True):
         mine = min(words, WORDS * words // sum(wanted)) if sum(wanted) > WORDS else words
-        found.append(MatrixTiles(m.height, m.depth, min(mine, left)))
+        found.append(replace(m, words=min(mine, left)))
         left -= min(mine, left)
     return found
