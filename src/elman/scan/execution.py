@@ -33,7 +33,8 @@ class Execution:
         """What is known when a run begins, here and now."""
         check_tensors(xs=xs, mask=mask)
         lengths = None if mask is None else Lengths(mask)
-        places = xs.shape[0] * xs.shape[1]  # numel() would fix a length that torch.export leaves open
+        # numel() would fix a length that torch.export leaves open; a shape that no cell reads is refused later
+        places = xs.shape[0] * xs.shape[1] if xs.dim() > 1 else 0
         return cls(lengths, reverse, executor, is_recording(), autocast_dtype(xs), places)
 
     @property
