@@ -33,7 +33,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="another seed is another sample")
     parser.add_argument("--core", type=int, default=60, help="mutants of each core room")
     parser.add_argument("--other", type=int, default=20, help="mutants of each other room")
-    parser.add_argument("--room", action="append", default=[], help="only this room (several times possible)")
+    parser.add_argument(
+        "--room", action="append", default=[], help="only this room, file or folder (several times)"
+    )
     parser.add_argument("--tests", action="append", default=[], help="only tests of such paths (several times)")
     parser.add_argument("--patience", type=float, default=30, help="seconds of tests for one mutant")
     parser.add_argument("--out", type=Path, default=ROOT / ".mutants", help="folder of results")
