@@ -4,10 +4,12 @@ A tmpfs holds a finished model. A run is to replace it (``--overwrite``), and th
 each time: from none at all until the run succeeds. However little there is, the run must end with one sentence
 that names a file, and the folder must hold the old model or the new one, whole; nothing half written may stay.
 Where nothing may be mounted, or with ``--limit``, a limit on the size of a file stands for the disk; it can
-grow byte by byte.
+grow byte by byte, everywhere or around the sizes that files have (``--edges``): in between only the length of
+what is written of one file changes.
 
     python -m tests.campaign.full_disk
     python -m tests.campaign.full_disk --limit --step 1 --seconds 3600
+    python -m tests.campaign.full_disk --limit --edges 3
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import accumulate, count
 from pathlib import Path
 from unittest.mock import patch
 
@@ -125,8 +128,10 @@ def attempt(disk: Disk, data: Path, saved: Path, room: int, checked: bool) -> st
     return "new model" if new else "old model"
 
 
-def run_campaign(step: int, seconds: float, *, limit: bool = False, checked: bool = False) -> Counter[str]:
-    """All sizes from nothing to success; how often which model was left."""
+def run_campaign(
+    step: int, seconds: float, *, limit: bool = False, checked: bool = False, edges: int = 0
+) -> Counter[str]:
+    """All sizes from nothing to success, or around the sizes of files; how often which model was left."""
     ends: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name, open_disk(limit) as disk:
         data, saved = Path(name), Path(name) / "saved"
@@ -135,16 +140,26 @@ def run_campaign(step: int, seconds: float, *, limit: bool = False, checked: boo
         code, said = train(data, saved)
         assert code == 0, said
         begun, room = time.monotonic(), 0
-        while ends["new model"] < 3 and time.monotonic() - begun < seconds:
+        for room in find_edges(saved, edges) if edges else count(0, step):
+            if time.monotonic() - begun > seconds or (ends["new model"] >= 3 and not edges):
+                break
             try:
                 ends[attempt(disk, data, saved, room, checked)] += 1
             except AssertionError as error:
                 ends["wrong"] += 1
                 print(f"--room {room}: {error}", file=sys.stderr)
-            room += step
         kind = "tmpfs" if disk.mounted else "file size limit"
-    print(f"{kind}, {sum(ends.values())} sizes up to {room:,} bytes in steps of {step:,}: {dict(ends)}")
+    how = f"within {edges} bytes of a file's" if edges else f"in steps of {step:,}"
+    print(f"{kind}, {sum(ends.values())} sizes up to {room:,} bytes {how}: {dict(ends)}")
     return ends
+
+
+def find_edges(folder: Path, near: int) -> list[int]:
+    """The sizes of all files, and of all lines written so far of those that grow, and those next to them."""
+    sizes = {path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+    for path in folder.rglob("*.jsonl"):
+        sizes |= {*accumulate(map(len, path.read_bytes().splitlines(keepends=True)))}
+    return sorted({size + d for size in sizes for d in range(-near, near + 1) if size + d >= 0})
 
 
 def main() -> None:
@@ -152,6 +167,7 @@ def main() -> None:
     parser.add_argument("--step", type=int, default=4096, help="bytes of room more each time (tmpfs: pages)")
     parser.add_argument("--seconds", type=float, default=600, help="stop after so long")
     parser.add_argument("--limit", action="store_true", help="limit the size of files instead of a disk")
+    parser.add_argument("--edges", type=int, default=0, help="only so near to the size of a file, byte by byte")
     parser.add_argument("--checked", action="store_true", help="with the check before the first update")
     options = parser.parse_args()
     ends = run_campaign(**vars(options))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from elman.folders.folder_lock import LOCK, FolderInUseError, lock_folder
+from elman.folders.folder_lock import LOCK, FolderInUseError, check_unlocked, lock_folder
 
 HOLD = """
 import sys
@@ -36,8 +36,12 @@ def test_the_second_writer_is_told_who_the_first_is(tmp_path):
     said = f"{tmp_path} is in use: process {first.pid} on {socket.gethostname()} writes into it"
     with pytest.raises(FolderInUseError, match=said), lock_folder(tmp_path):
         pass
+    with pytest.raises(FolderInUseError, match=said):
+        check_unlocked(tmp_path)
     first.communicate("")
     assert not [*tmp_path.iterdir()]
+    check_unlocked(tmp_path)
+    check_unlocked(tmp_path / "absent")
     with lock_folder(tmp_path):
         assert (tmp_path / LOCK).exists()
     assert not [*tmp_path.iterdir()]

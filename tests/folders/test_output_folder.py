@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from elman.errors import ConfigError
-from elman.folders.output_folder import check_may_train, claim_for_saving, parse_folder
+from elman.folders.folder_lock import FolderInUseError, lock_folder
+from elman.folders.output_folder import check_may_begin, check_may_train, claim_for_saving, parse_folder
 
 MODEL = {"config.json": '{"elman": 2}', "vocab.json": "v", "checkpoint.safetensors": "c"}
 BEGUN = {"run.json": '{"sessions": []}', "vocab.json": "v", "metrics.jsonl": "", "run.json.tmp": "half"}
@@ -99,3 +101,11 @@ def test_an_empty_name_is_no_folder():
     assert parse_folder(".") == Path()
     with pytest.raises(ConfigError, match="empty"):
         parse_folder("")
+
+
+def test_a_run_that_goes_on_is_not_called_interrupted(tmp_path):
+    (tmp_path / "checkpoint.safetensors").write_text(checkpoint(7))
+    with lock_folder(tmp_path), pytest.raises(FolderInUseError, match=f"process {os.getpid()} "):
+        check_may_begin(tmp_path, overwrite=False)
+    with pytest.raises(ConfigError, match="was interrupted"):
+        check_may_begin(tmp_path, overwrite=False)

@@ -25,6 +25,8 @@ rnn, xs = RNN(LSTM(3, 4)), torch.zeros(2, 5, 3)
 h = torch.zeros(2, 4)
 calls = {
     "two axes": lambda: rnn(torch.zeros(2, 3)),
+    "one axis": lambda: rnn(h[0]),
+    "no axes": lambda: rnn(h[0, 0]),
     "features": lambda: rnn(torch.zeros(2, 5, 7)),
     "mask of numbers": lambda: rnn(xs, torch.ones(2, 5)),
     "mask of another shape": lambda: rnn(xs, torch.ones(5, 2) > 0),
@@ -50,6 +52,8 @@ SENTENCES = {
     "boundary as a tag": "tag 3 in row 0 at position 0: tags are numbers from 0 to 2",
     "tags of another shape": "tags must be (2, 5) like the mask, got (2, 4)",
     "smoothing": "smoothing is -0.1; it must be from 0 to 1",
+    "one axis": "xs must be (batch, time, features), got (4,)",
+    "no axes": "xs must be (batch, time, features), got ()",
     "two axes": "xs must be (batch, time, features), got (2, 3)",
     "features": "the cell reads 3 features, xs has 7",
     "mask of numbers": "mask must be bool, true on real tokens, got torch.float32",

@@ -33,7 +33,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="another seed is another sample")
     parser.add_argument("--core", type=int, default=60, help="mutants of each core room")
     parser.add_argument("--other", type=int, default=20, help="mutants of each other room")
-    parser.add_argument("--room", action="append", default=[], help="only this room (several times possible)")
+    parser.add_argument(
+        "--room", action="append", default=[], help="only this room, file or folder (several times)"
+    )
+    parser.add_argument("--tests", action="append", default=[], help="only tests of such paths (several times)")
     parser.add_argument("--patience", type=float, default=30, help="seconds of tests for one mutant")
     parser.add_argument("--out", type=Path, default=ROOT / ".mutants", help="folder of results")
     return parser.parse_args()
@@ -50,7 +53,7 @@ def main() -> int:
         warm_tree = copy_tree(ROOT, workplace)
         compile_tree(warm_tree)
         coverage = MapFile(options.out / "coverage.json.gz", ROOT)
-        record_tests(coverage, warm_tree, options.jobs, deadline)
+        record_tests(coverage, warm_tree, options, deadline)
         answers = try_all(chosen, coverage, warm_tree, options, deadline)
     finally:
         shutil.rmtree(workplace, ignore_errors=True)
@@ -62,9 +65,9 @@ def main() -> int:
     return 0
 
 
-def record_tests(coverage: MapFile, tree: Path, jobs: int, deadline: float) -> None:
-    stale = coverage.stale()
-    with pool(jobs if stale else 1, tree, None, 0, deadline) as workers:
+def record_tests(coverage: MapFile, tree: Path, options: argparse.Namespace, deadline: float) -> None:
+    stale = [file for file in coverage.stale() if file.startswith(tuple(options.tests or [""]))]
+    with pool(options.jobs if stale else 1, tree, None, 0, deadline) as workers:
         for i, answer in enumerate(answers_in_time(workers.imap_unordered(record, stale), deadline)):
             coverage.add(*answer)
             report(f"recorded {i + 1} of {len(stale)} test files: {answer[0]}")

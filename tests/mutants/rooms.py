@@ -45,7 +45,8 @@ def sample(root: Path, seed: int, sizes: dict[bool, int], rooms: list[str]) -> l
     drawn: dict[str, list[tuple[bytes, Mutant]]] = {}
     for mutant in all_mutants(root):
         room = room_of(mutant.path)
-        if not rooms or room in rooms:
+        inside = mutant.path.removeprefix("src/elman/")
+        if not rooms or room in rooms or inside.startswith(tuple(rooms)):
             lot = hashlib.sha256(f"{seed} {mutant.key}".encode()).digest()
             drawn.setdefault(room, []).append((lot, mutant))
     chosen = [one for room, lots in drawn.items() for one in sorted(lots)[: sizes[room in CORE]]]

@@ -99,3 +99,11 @@ def test_a_run_that_fails_does_not_replace_a_model(tmp_path: Path, poison):
         run_recipe(changed(chosen, seed=3), out, overwrite=True)
     assert (out / "model.safetensors").read_bytes() == before
     assert elman.load(out).classify(["a text"])
+
+
+def test_a_label_of_the_test_that_is_not_known_is_said_before_the_first_update(tmp_path, monkeypatch):
+    wrong = tmp_path / "c.tsv"
+    wrong.write_text("text\tlabel\na text\tnobody\n")
+    monkeypatch.setattr(Classifier, "loss", lambda *_: pytest.fail("an update was made"))
+    with pytest.raises(DataError, match=r"c\.tsv:2: unknown label 'nobody'"):
+        run_recipe(recipe(tmp_path, test=str(wrong)), tmp_path / "m")

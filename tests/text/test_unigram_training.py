@@ -1,6 +1,7 @@
 """The unigram model: its sums against counting everything out, its bits, and what it is good for."""
 
 import math
+import random
 import subprocess
 import sys
 from itertools import combinations, pairwise
@@ -8,6 +9,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
+from elman.text.subword_tokenizer import SubwordTokenizer, train_subwords
 from elman.text.unigram_training import _Lattice, learn_pieces
 
 WORDS = {"abab": 3, "abc": 2, "c": 1}
@@ -83,3 +85,15 @@ def test_two_processes_learn_the_same_bits():
     )
     runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True) for _ in range(2)]
     assert runs[0].stdout == runs[1].stdout
+
+
+def test_a_stored_tokenizer_is_the_same_to_the_last_bit(tmp_path):
+    rng = random.Random(0)
+    letters = [chr(ord("a") + i) for i in range(26)]
+    texts = [" ".join("".join(rng.choices(letters, k=rng.randint(2, 6))) for _ in range(30)) for _ in range(60)]
+    options = {"lower": False, "digits": False, "min_count": 1, "size": 600}
+    first = train_subwords(texts, kind="unigram", **options)
+    first.save(tmp_path)
+    again = SubwordTokenizer.load(tmp_path / "tokenizer.json")
+    assert again.definition == first.definition
+    assert len({score for _, score in first.definition["model"]["vocab"]}) > 100  # the scores say something

@@ -11,7 +11,7 @@ import click
 
 import elman.demo
 from elman.cli.terminal import FOLDER, option, overwrite_option, print_table, say, typed_command
-from elman.folders.output_folder import check_may_train
+from elman.folders.output_folder import check_may_begin
 from elman.interruption import exit_code
 from elman.ranges import PositiveFloat
 
@@ -50,7 +50,7 @@ def demo(task: str, out: Path | None, overwrite: bool, minutes: float | None) ->
     # On a machine with other work, threads that share steps as small as these wait for each other.
     torch.set_num_threads(1)
     folder = out or Path("models") / f"demo-{task}"
-    check_may_train(folder, overwrite=overwrite or out is None)
+    check_may_begin(folder, overwrite=overwrite or out is None)
     say("reading the data")
     play(elman.demo.prepare_demo(task, minutes or 0.0), task, folder)
 

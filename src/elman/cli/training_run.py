@@ -104,7 +104,7 @@ def run_training(recipe: Recipe, run: RunOptions) -> None:
 
 def _check_folders(recipe: Recipe, run: RunOptions) -> None:
     """Refuse the folders of a series before its first training, not when it is their turn."""
-    from elman.folders.output_folder import check_may_train
+    from elman.folders.output_folder import check_may_begin
     from elman.pipeline.learning_curve import smaller_runs
     from elman.training.distributed import was_restarted
 
@@ -114,7 +114,7 @@ def _check_folders(recipe: Recipe, run: RunOptions) -> None:
     resumes = run.resume or was_restarted()
     for folder in folders:
         if not (resumes and find_run(folder)):
-            check_may_train(folder, overwrite=run.overwrite)
+            check_may_begin(folder, overwrite=run.overwrite)
 
 
 def _train(recipe: Recipe, folder: Path, run: RunOptions, *, begun: bool) -> SeedRun:

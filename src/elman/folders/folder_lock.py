@@ -36,6 +36,18 @@ def lock_folder(folder: Path) -> Iterator[None]:
                 path.rmdir()
 
 
+def check_unlocked(folder: Path) -> None:
+    """Refuse a folder that another process holds now, without holding it."""
+    try:
+        handle = os.open(folder / LOCK, os.O_RDWR)
+    except OSError:  # nobody holds it, or it cannot be written into, which is said later
+        return
+    try:
+        _lock(handle, folder)
+    finally:
+        os.close(handle)
+
+
 def _take(folder: Path) -> int:
     path = folder / LOCK
     while True:

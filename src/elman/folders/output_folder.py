@@ -9,7 +9,7 @@ from pathlib import Path
 
 from elman.errors import ConfigError, quote_list
 from elman.folders.folder_contents import find_foreign_files, has_model, has_progress, has_progress_beside
-from elman.folders.folder_lock import lock_folder
+from elman.folders.folder_lock import check_unlocked, lock_folder
 from elman.folders.folder_swap import BESIDE, finish_swap, stage_files
 from elman.model_files import MODEL_FILES, RUN_FILES
 
@@ -48,6 +48,12 @@ def _check_may_save(folder: Path) -> None:
         raise ConfigError(f"{run}: give another folder, or write into it by {OVERWRITE}")
     if foreign := [name for name in find_foreign_files(folder) if name in MODEL_FILES]:
         raise ConfigError(_describe_foreign(folder, foreign))
+
+
+def check_may_begin(folder: Path, *, overwrite: bool) -> None:
+    """Refuse, before anything is read, a folder that is in use, or that holds something."""
+    check_unlocked(folder)
+    check_may_train(folder, overwrite=overwrite)
 
 
 def check_may_train(folder: Path, *, overwrite: bool) -> None:

@@ -11,7 +11,7 @@ import torch
 
 from elman import artifact
 from elman.errors import ConfigError
-from elman.folders.output_folder import check_may_train
+from elman.folders.output_folder import check_may_begin
 from elman.model_files import DECISION
 from elman.pipeline.start_model import differing_options
 from elman.shapes import Tensor
@@ -25,7 +25,7 @@ def average(folders: Sequence[Path], out: Path, *, overwrite: bool = False, cell
     several times, or what was trained on from one model with ``init``. What ``out`` holds is replaced with
     ``overwrite`` only. ``cell`` is as in `elman.load`.
     """
-    check_may_train(out, overwrite=overwrite)
+    check_may_begin(out, overwrite=overwrite)
     if len(folders) < 2:
         raise ConfigError("a mean needs two folders at least")
     models = [artifact.load(folder, device="cpu", cell=cell) for folder in folders]

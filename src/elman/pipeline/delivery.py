@@ -29,6 +29,7 @@ class Delivery(NamedTuple):
     model: Task
     data: TrainingData
     dataset: Any  # what it was trained on, encoded
+    test: Any  # what it is tested on, encoded; None: nothing
     stats: dict[str, Any]
     end: TrainingEnd
     record: RunRecord
@@ -52,8 +53,8 @@ def deliver(run: Delivery, valid: Any, folder: RunFolder) -> dict[str, Any]:
             baseline = _judge_baseline(run, valid, metrics)
         if not run.recipe.data.valid:
             run.model.learn_held_out(run.data.training, run.data.held)
-        if run.data.test is not None:
-            metrics["test"] = run.model.evaluate_dataset(run.model.encode(run.data.test))
+        if run.test is not None:
+            metrics["test"] = run.model.evaluate_dataset(run.test)
     except BaseException as error:  # a signal, too
         failure = error
     if is_main_process():

@@ -153,6 +153,7 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
     model = start_model(recipe, data.training, folder.work, resume=resume, init=init, texts=texts)
     model.net.to(local_device(device))
     dataset, valid = model.encode(data.training), model.encode_valid(recipe.data, data.held)
+    test = None if data.test is None else model.encode(data.test)  # what it cannot be tested on is said now
     config, stats = to_plain(recipe), model.dataset_stats(dataset)
     dataset, guesses = model.guess_labels(dataset, texts, recipe.pretraining)
     say_guesses(guesses)
@@ -186,7 +187,8 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
     if end is None:
         record.finish()
         return None
-    return Outcome(model, deliver(Delivery(recipe, model, data, dataset, stats, end, record), valid, folder))
+    run = Delivery(recipe, model, data, dataset, test, stats, end, record)
+    return Outcome(model, deliver(run, valid, folder))
 
 
 def _validation(model: Task, valid: Any, target: TrainTarget) -> Validation:
