@@ -140,7 +140,8 @@ class BackwardKernel(KernelPrinter):
             if kind == "dx":
                 dx = self.argument("dx", "u16*")
                 address = self.place(dx, "token", self.input_width, self.gate_column(own))
-                after.append(f"if (real) *({address}) = to_half({name});")
+                late = bodies[self.classes[name]].late
+                late.append((name, f"if (real) *({address}) = to_half({name});"))
             elif kind == "dp":
                 after.append(f"if (real) {self.register(f'sum_{own}', self.classes[name])} += {name};")
             elif kind == "ds":
@@ -181,8 +182,9 @@ class BackwardKernel(KernelPrinter):
         for name in self.plan.formula.states:
             width = self.plan.values.classes[name]
             total = self.plan.class_sizes[width] * self.plan.heads
-            end = f"{self.argument(f'ds_{name}_in', 'const float*')}[(u64)b * {total} + unit]"
-            line = f"{self.register(f'g_{name}', width)} = real ? {end} : 0.f;"
+            end = self.argument(f"ds_{name}_in", "const u16*")
+            value = f"to_float({end}[(u64)b * {total} + unit])"
+            line = f"{self.register(f'g_{name}', width)} = real && {end} ? {value} : 0.f;"
             bodies.setdefault(width, []).append(line)
         width = self.plan.values.classes[self.plan.formula.gates[0]]
         for name in self.plan.formula.parameters:

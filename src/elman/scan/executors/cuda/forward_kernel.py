@@ -93,7 +93,7 @@ class ForwardKernel(KernelPrinter):
             bodies[width].after.append(stage.put(f"v_{k}"))
         if phase is self.phases[-1]:
             for i, a in enumerate(self.plan.values.stored):
-                bodies[self.plan.width_class(a)].after.append(self._store(i, a))
+                bodies[self.plan.width_class(a)].late.append((f"e_{i}", self._store(i, a)))
             self.state_stages = self._stage_states(stages, bodies)
         return stages
 
@@ -107,12 +107,14 @@ class ForwardKernel(KernelPrinter):
         found = []
         for name in self.plan.formula.states:
             width = self.plan.values.classes[name]
-            after, total = bodies[width].after, self.plan.class_sizes[width] * self.plan.heads
-            end = f"{self.argument(f'end_{name}', 'float*')}[(u64)b * {total} + unit]"
-            after.append(f"if (real && b >= following) {end} = new_{name};")
+            after, late = bodies[width].after, bodies[width].late
+            total = self.plan.class_sizes[width] * self.plan.heads
+            end = f"{self.argument(f'end_{name}', 'u16*')}[(u64)b * {total} + unit]"
+            late.append((f"new_{name}", f"if (real && b >= following) {end} = to_half(new_{name});"))
             if name in self.plan.float_states:
                 kept = self.argument(f"s_{name}_out", "float*")
-                after.append(f"if (real && {kept}) *({self.place(kept, 'after', total)}) = new_{name};")
+                store = f"if (real && {kept}) *({self.place(kept, 'after', total)}) = new_{name};"
+                late.append((f"new_{name}", store))
             if name in self.plan.sent_states:
                 found.append(self._stage_state(stages, name, "after"))
                 after.append(found[-1].put(f"new_{name}"))
@@ -164,6 +166,7 @@ class ForwardKernel(KernelPrinter):
                 lines.append(f"if (real && {kept}) {kept}[(u64)b * {total} + unit] = {self.state(name)};")
             if name in self.plan.sent_states:
                 lines.append(self._stage_state(stages, name, "before").put(self.state(name)))
+                self.polled.pop()  # it is sent once, before the first step
         for name in self.plan.formula.parameters:
             width = self.plan.values.classes[self.plan.formula.gates[0]]
             value = self.parameter(name)

@@ -19,6 +19,7 @@ from elman.scan.executors.cuda.kernel_plan import KernelPlan
 from elman.scan.executors.cuda.schedule import Phase
 from elman.scan.executors.cuda.tiling import SharedMemory, share_words
 
+_FEW_PAIRS = 2  # whose values a thread can hold a while longer
 AHEAD = 4  # steps between a request to the second level cache and its use
 
 PAIR = """\
@@ -61,6 +62,7 @@ class Body:
     values: dict[str, Node] = field(default_factory=dict)
     before: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
+    late: list[tuple[str, str]] = field(default_factory=list)  # what nobody waits for: a value, and its line
 
 
 class KernelPrinter(ABC):
@@ -73,6 +75,7 @@ class KernelPrinter(ABC):
         self.arguments: dict[str, str] = {}  # pointers by name, with their type
         self.registers: dict[str, tuple[int, str]] = {}  # arrays of pairs: class and type
         self.loads: dict[str, Load] = {}
+        self.polled: list[Load] = []  # what will be sent: a poll that misses the cache takes as long as a step
         self.memory = SharedMemory()
         products = range(len(plan.values.trace.products))
         self.matrices = share_words([self.shape(k) for k in products], self.tiling)
@@ -180,6 +183,7 @@ class KernelPrinter(ABC):
         for number, phase in enumerate(self.phases):
             bodies = self._compute(number, phase)
             stages = self.finish(phase, bodies)
+            late = self._postpone(bodies) if stages else {}
             loops = [
                 line
                 for width, body in bodies.items()
@@ -187,7 +191,8 @@ class KernelPrinter(ABC):
             ]
             follower = self.phases[(number + 1) % len(self.phases)]
             waits = bool(stages) or follower.product is not None or not follower.sends
-            phases.append([*self._print_phase(phase, loops, waits), *self.print_sends(stages)])
+            lines = [*self._print_phase(phase, loops, waits), *self.print_sends(stages)]
+            phases.append([*lines, *(self.print_all_pairs(late) if late else [])])
         return self.print_loop(phases)
 
     def _print_phase(self, phase: Phase, loops: list[str], waits: bool) -> list[str]:
@@ -214,6 +219,21 @@ class KernelPrinter(ABC):
                     body.before.append(f"{self.register(f'kept_{name}', width)} = {name};")
         return bodies
 
+    def _postpone(self, bodies: Mapping[int, Body]) -> dict[int, list[str]]:
+        """Let stores that nobody waits for come after what is sent, where there are registers for it."""
+        found: dict[int, list[str]] = {}
+        for width, body in bodies.items():
+            pairs = self.tiling.chunks * self.tiling.pairs(self.plan.class_sizes[width])
+            if pairs > _FEW_PAIRS:
+                continue
+            for name in dict.fromkeys(name for name, _ in body.late):
+                held = self.register(f"held_{name}", width)
+                body.after.append(f"{held} = {name};")
+                found.setdefault(width, []).append(f"const float {name} = {held};")
+            found.setdefault(width, []).extend(line for _, line in body.late)
+            body.late.clear()
+        return {width: lines for width, lines in found.items() if lines}
+
     def value_class(self, name: str, a: Node) -> int:
         return self.plan.width_class(a)
 
@@ -224,10 +244,13 @@ class KernelPrinter(ABC):
     def _print_body(self, number: int, body: Body) -> list[str]:
         names = ", ".join(body.values)
         computed = print_statements(body.values, lambda a: self.leaf(a, number)) if body.values else []
-        return [*body.before, *([f"float {names};"] if names else []), *computed, *body.after]
+        late = [line for _, line in body.late]
+        return [*body.before, *([f"float {names};"] if names else []), *computed, *body.after, *late]
 
     def take_stage(self, stages: list[Stage], width: int, target: str, stride: str) -> Stage:
+        """A place for what is sent of a class; ``target`` may name ``token``, ``before`` and ``after``."""
         units = self.units(width)
+        self.polled.append(Load("", width, "u16", f"({target}) + (b - first) * {stride} + u"))
         offset = sum(stage.units for stage in stages) * self.tiling.rows
         stages.append(Stage(units, offset, target, stride))
         self.stage_size = max(getattr(self, "stage_size", 0), (offset + units * self.tiling.rows) * 2)
@@ -290,11 +313,12 @@ class KernelPrinter(ABC):
         """Let the second level cache fetch the numbers of a later step."""
         request = 'asm volatile("prefetch.global.L2 [%0];" ::"l"({0.address}));'
         read = "if (real && u * sizeof({0.type}) % 32 == 0) " + request  # once for each sector
-        return self._print_for_loads(read, t, condition)
+        polled = [] if self.tiling.cluster else self.polled
+        return self._print_for_loads(read, t, condition, polled)
 
-    def _print_for_loads(self, template: str, t: str, condition: str) -> list[str]:
+    def _print_for_loads(self, template: str, t: str, condition: str, more: Iterable[Load] = ()) -> list[str]:
         by_class: dict[int, list[str]] = {}
-        for load in self.loads.values():
+        for load in (*self.loads.values(), *more):
             by_class.setdefault(load.width, []).append(template.format(load))
         places = f"const int count = count_at({t}), token = token_at({t})"
         places += f", before = before_at({t}), after = rows + token;"

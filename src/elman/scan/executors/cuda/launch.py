@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cache
 
 import torch
@@ -42,7 +43,8 @@ class Kernel:
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         stream = ctypes.c_void_p(torch.cuda.current_stream(self.device).cuda_stream)
         shape = (grid, 1, 1, block, 1, 1, self.shared, stream, pointers)
-        with torch.cuda.device(self.device):
+        elsewhere = torch.cuda.current_device() != self.device.index
+        with torch.cuda.device(self.device) if elsewhere else nullcontext():
             if cooperative:
                 self._check("cuLaunchCooperativeKernel", self._function, *shape)
             else:

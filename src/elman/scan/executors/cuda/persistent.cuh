@@ -40,12 +40,11 @@ INLINE void multiply_tile(float (&c)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0,
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-// Past the first level cache, which would not see what other blocks write.
-INLINE Vector load_fresh(const u16* p) {
-  Vector v;
-  asm volatile("ld.relaxed.gpu.global.v4.u32 {%0,%1,%2,%3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p) : "memory");
-  return v;
+// Past the first level cache, which would not see what other blocks write. Without a branch: v stays as it is
+// where it is not wanted.
+INLINE void load_fresh(Vector& v, const u16* p, bool wanted) {
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.relaxed.gpu.global.v4.u32 {%0,%1,%2,%3}, [%4]; }"
+               : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w) : "l"(p), "r"((u32)wanted) : "memory");
 }
 INLINE void store_fresh(u16* p, Vector v) {
   asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
@@ -171,7 +170,7 @@ struct Matrix {
     Vector ahead[2][CHUNK][AHEAD];
     const int first = along * K * 32 + lane % 4 * 8, row = lane / 4;
     const u16* here = rows + row * stride + first;
-    auto load = [&](int turn) {
+    auto load = [&](int turn, bool first_time) {
 #pragma unroll
       for (int n = 0; n < CHUNK; n++) {
 #pragma unroll
@@ -179,7 +178,9 @@ struct Matrix {
           const int k = turn * AHEAD + i;
           const bool wide = WIDTH >= ALONG * K * 32 || first + k * 32 < WIDTH;
           const bool real = k < K && row + n * 8 < count && wide;
-          ahead[turn % 2][n][i] = real ? load_fresh(here + n * 8 * stride + k * 32) : no_vector();
+          Vector& v = ahead[turn % 2][n][i];
+          if (first_time) v = no_vector();
+          load_fresh(v, here + n * 8 * stride + k * 32, first_time ? real : is_unwritten(v));
         }
       }
     };
@@ -191,12 +192,12 @@ struct Matrix {
         for (int i = 0; i < AHEAD; i++) missing |= is_unwritten(ahead[turn % 2][n][i]);
       return missing;
     };
-    load(0);
+    load(0, true);
 #pragma unroll
     for (int turn = 0; turn < TURNS; turn++) {
-      if (turn + 1 < TURNS) load(turn + 1);
+      if (turn + 1 < TURNS) load(turn + 1, true);
       for (int polls = 0; is_missing(turn); polls++) {
-        load(turn);
+        load(turn, false);
         if (polls > PATIENCE) __trap();
       }
       __syncwarp();

@@ -98,7 +98,8 @@ class CudaProgram:
             for name in plan.float_states
             if keep
         ]
-        end = [s.clone() for s in state]
+        # Rows without a single token keep the state they came with.
+        end = [s.to(X.dtype, copy=True) if table.ragged else torch.empty_like(s, dtype=X.dtype) for s in state]
         given: dict[str, Tensor | int | None] = {"x": X, "kept": more}
         given |= _name("h_{}", plan.sent_states, sent) | _name("s_{}_in", formula.states, state)
         given |= _name("end_{}", formula.states, end) | _name("p_{}", formula.parameters, p)
@@ -114,7 +115,7 @@ class CudaProgram:
         table: StepTable,
         X: Tensor,
         dY: Tensor,
-        dS: Sequence[Tensor],
+        dS: Sequence[Tensor | None],
         kept: Kept,
         U: Sequence[Tensor],
         p: Sequence[Tensor],
@@ -127,8 +128,9 @@ class CudaProgram:
         shapes = [(tokens, plan.padded_width(k) * plan.heads) for k in products]
         dR = self._exchange(plan.tiling, shapes, X)
         dX = dR[0] if plan.shared_gates else torch.empty_like(X)
-        d0 = [torch.empty_like(d) for d in dS]
-        units = dict(plan.widths)[formula.gates[0]]
+        widths = dict(plan.widths)
+        d0 = [X.new_empty(table.rows, widths[name], dtype=torch.float32) for name in formula.states]
+        units = widths[formula.gates[0]]
         dp = [X.new_empty(table.rows, units, dtype=torch.float32) for _ in p]
         given: dict[str, Tensor | int | None] = {"x": X, "kept": kept.values, "dy": dY, "dx": dX}
         given |= _name("h_{}", plan.sent_states, kept.sent) | _name("ds_{}_in", formula.states, dS)

@@ -54,23 +54,28 @@ class _Recurrence(torch.autograd.Function):
             ctx.known, ctx.table, ctx.counts = known, table, tuple(map(len, kept[:3]))
             given = [] if kept.values is None else [kept.values]
             ctx.save_for_backward(tokens, X, *inputs, *kept.sent, *kept.states, *kept.operands, *given)
-        return ys, *(e.to(X.dtype) for e in end)
+            ctx.set_materialize_grads(False)
+        return ys, *end
 
     @staticmethod
-    def backward(ctx: Any, dY: Tensor, *dS: Tensor) -> tuple[Any, ...]:
+    def backward(ctx: Any, dY: Tensor | None, *dS: Tensor | None) -> tuple[Any, ...]:
         known: _Run = ctx.known
         tokens, X, *saved = ctx.saved_tensors
         inputs = saved[: len(ctx.needs_input_grad) - 3]
+        width = known.cell.output_size
+        dY = tokens.new_zeros(len(tokens), width) if dY is None else dY
         if torch.is_grad_enabled():
+            pairs = zip(dS, inputs, strict=False)
+            ends = [torch.zeros_like(s, dtype=X.dtype) if d is None else d for d, s in pairs]
             given = (known.cell, known.packed, known.autocast)
-            return None, None, *differentiate_steps(*given, tokens, inputs, (dY, *dS))
-        _, U, p, m = _prepare(known, inputs)
+            return None, None, *differentiate_steps(*given, tokens, inputs, (dY, *ends))
+        _, U, p, m = _prepare(known, [None] * len(dS) + inputs[len(dS) :])
         each = iter(saved[len(inputs) :])
         sent, states, operands = ([next(each) for _ in range(count)] for count in ctx.counts)
         kept = Kept(sent, states, operands, next(each, None))
-        ends = [d.float().contiguous() for d in dS]
+        given_ends = [None if d is None else d.to(X.dtype).contiguous() for d in dS]
         dX, d0, dU, dp = known.program.run_backward(
-            ctx.table, X, dY.to(X.dtype).contiguous(), ends, kept, U, p, m
+            ctx.table, X, dY.to(X.dtype).contiguous(), given_ends, kept, U, p, m
         )
         return None, None, dX, *d0, *dU, *dp, *(None for _ in m)
 
@@ -78,4 +83,5 @@ class _Recurrence(torch.autograd.Function):
 def _prepare(known: _Run, inputs: Any) -> tuple[list[Tensor], ...]:
     """States, matrices and per-unit parameters in float32, masks as they are; all contiguous."""
     *wide, masks = split_inputs(known.cell.formula, inputs)
-    return *([t.float().contiguous() for t in part] for part in wide), [m.contiguous() for m in masks]
+    each = ([t if t is None else t.float().contiguous() for t in part] for part in wide)
+    return *each, [m.contiguous() for m in masks]
