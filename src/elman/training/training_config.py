@@ -39,6 +39,7 @@ class TrainingConfig:
     updates: NonNegativeInt = 0  # length of the run in updates instead of epochs; 0: in epochs
     minutes: NonNegativeFloat = 0.0  # stop after so long, the schedule at its end, too; 0: no limit
     patience: NonNegativeInt = 0  # stop after so many evaluations without a better one; 0: never
+    refit: bool = False  # in the end, train anew on all examples, those that were held out among them
 
     grad_clip: NonNegativeFloat = 1.0  # largest norm of the gradient; 0: any
     grad_accumulation: PositiveInt = 1  # batches an update
@@ -59,6 +60,9 @@ class TrainingConfig:
         check_option("ema_decay", self.ema_decay, not averages, "0 with ntasgd, which averages")
         ends = bool(self.epochs or self.updates or self.minutes)
         check_option("epochs", self.epochs, ends, "at least 1 where neither updates nor minutes end the run")
+        judged = self.patience or self.minutes or self.schedule == "plateau" or self.optimizer == "ntasgd"
+        said = "false with patience, minutes, plateau or ntasgd: nothing says how long to train on all examples"
+        check_option("refit", self.refit, not (self.refit and judged), said)
         timed = not self.evaluation_share or (self.minutes and not self.evaluate_every)
         said = "0 without minutes, and where evaluate_every says when"
         check_option("evaluation_share", self.evaluation_share, bool(timed), said)
