@@ -95,7 +95,7 @@ CLASSIFIER = (
     Rule(
         "classifier",
         "up to 100,000 words without a file to validate on, nor `--minutes`",
-        lambda facts: facts.held and facts.words <= 100_000 and not (facts.minutes or facts.unlabelled_words),
+        lambda facts: facts.held and facts.words <= 100_000 and not facts.minutes,
         {"training.refit": True},
     ),
     # Where one class is rare, accuracy hardly tells whether it is ever found.

@@ -14,7 +14,7 @@ from elman.number_format import format_scores
 from elman.pipeline.baseline_report import JudgedBaseline, judge_baseline, say_baseline
 from elman.pipeline.model_card import write_model_card
 from elman.pipeline.recipe import Recipe
-from elman.pipeline.refit_network import Weights, refit_network
+from elman.pipeline.refit_network import FirstWeights, refit_network
 from elman.pipeline.run_record import RunRecord
 from elman.pipeline.training_data import TrainingData
 from elman.tasks.base import Task
@@ -33,7 +33,7 @@ class Delivery(NamedTuple):
     stats: dict[str, Any]
     end: TrainingEnd
     record: RunRecord
-    first: Weights | None = None  # its weights before training, where it is to be trained anew on all examples
+    first: FirstWeights | None = None  # where it is to be trained anew on all examples
 
 
 def deliver(run: Delivery, valid: Any, folder: RunFolder) -> dict[str, Any]:

@@ -43,7 +43,7 @@ from elman.pipeline.recipe import (
     read,
     train_target,
 )
-from elman.pipeline.refit_network import copy_parameters
+from elman.pipeline.refit_network import FirstWeights, find_first_weights, keep_first_weights
 from elman.pipeline.resumed_data import with_contents
 from elman.pipeline.run_begin import RunBegin, complete_recipe, find_run_device
 from elman.pipeline.run_record import PYTHON, RunRecord, describe_data, describe_session
@@ -178,7 +178,9 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
             record.finish()
             return None
         record.add_first_phase({**phase, **guesses})
-    first = copy_parameters(model) if refits else None
+        if refits:
+            keep_first_weights(model, folder.work)
+    first = FirstWeights(find_first_weights(model, folder.work), texts) if refits else None
     settings = leave_minutes(recipe.training, record.first_phase)
     settings = settings if valid else replace(settings, patience=0)
     batches = model.build_batches(dataset, recipe.data, settings.seed)
