@@ -7,8 +7,8 @@ data. The test data is seen once. Seconds are of processor time, for the trainin
 Yoyodyne have --minutes of them. The table shows mean and standard deviation over seeds and the best of others.
 
 Each result goes into the file of --json at once, one JSON object a line, and results that are in it are not
-computed again. Two such files from two machines become one table with --join. Needs for the baselines:
-pip install "elman[bench]".
+computed again, so that a bench which --limit minutes ended goes on where it was. Two such files from two
+machines become one table with --join. Needs for the baselines: pip install "elman[bench]".
 
     ELMAN_DATA=... elman bench defaults --only trec r8 --json results.jsonl
     ELMAN_DATA=... elman bench defaults --ours-only --jobs 15 --json ours.jsonl
@@ -32,6 +32,7 @@ from baselines.comparison_table import show_table
 from baselines.outcome_file import OutcomeFile, read_outcomes
 from baselines.plain_command import run_plain_command
 from baselines.systems import SYSTEMS
+from baselines.wall_limit import set_limit
 
 from elman.errors import DataError
 
@@ -45,6 +46,8 @@ def main() -> None:
         return
     if "ELMAN_DATA" not in os.environ:
         sys.exit("set ELMAN_DATA to the folder of the corpora; its README.md says what is in it")
+    if options.limit:
+        set_limit(options.limit)
     outcomes = OutcomeFile(options.json)
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -102,6 +105,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument(
         "--minutes", type=float, default=5.0, help="of the baselines that train until told to stop"
     )
+    parser.add_argument("--limit", type=float, help="minutes after which trainings are ended and none begins")
     parser.add_argument("--json", type=Path, default=_cache() / "bench-defaults.jsonl", metavar="FILE")
     parser.add_argument("--join", type=Path, nargs="+", metavar="FILE", help="make the table of these files")
     return parser.parse_args()

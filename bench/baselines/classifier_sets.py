@@ -1,4 +1,8 @@
-"""Texts and labels as tables: TREC, R8, SST-2, SNIPS and ATIS intents, and a few hundred lines of each."""
+"""Texts and labels as tables: TREC, R8, SST-2, SNIPS and ATIS intents, and parts of them.
+
+``trec-400`` has 400 of the training examples and nothing to validate by; ``r8-tenth`` has a tenth of them, and
+``r8-tenth-text`` the same and the texts of the others without their labels.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +15,22 @@ from baselines.two_columns import read_table, write_table
 from elman.text.files import read_lines
 
 FEW = 400  # examples of the small sets
+TENTH, WITH_TEXT = "tenth", "tenth-text"
 
 Row = tuple[str, str]  # text, label
 Parts = dict[str, list[Row]]  # by train, valid, test; valid only where the corpus has one
 
 
 def prepare_classifier(name: str, data: Path, folder: Path) -> BenchSet:
-    """The corpus of this name, or 400 of its training examples and nothing to validate by (``trec-400``)."""
-    corpus, _, few = name.partition("-")
-    parts = READERS[corpus](data)
-    if few:
-        parts = {"train": random.Random(0).sample(parts["train"], int(few)), "test": parts["test"]}
+    """The corpus of this name."""
+    corpus, _, part = name.partition("-")
+    parts, options = READERS[corpus](data), ()
+    if part:
+        rows = random.Random(0).sample(parts["train"], len(parts["train"]))
+        few = FEW if part == str(FEW) else len(rows) // 10
+        parts = {"train": rows[:few], "test": parts["test"]}
+        if part == WITH_TEXT:
+            options = ("--unlabelled", str(_write_texts(folder / f"{name}.txt", rows[few:])))
     known = {label for _, label in parts["train"]}
     if "valid" in parts:  # nothing can be chosen by what nobody can know
         parts["valid"] = [row for row in parts["valid"] if row[1] in known]
@@ -29,7 +38,13 @@ def prepare_classifier(name: str, data: Path, folder: Path) -> BenchSet:
         part: write_table(folder / f"{name}.{part}.tsv", ("text", "label"), rows)
         for part, rows in parts.items()
     }
-    return BenchSet(name, "classifier", "accuracy", files["train"], files["test"], files.get("valid"))
+    found = (files["train"], files["test"], files.get("valid"))
+    return BenchSet(name, "classifier", "accuracy", *found, options)
+
+
+def _write_texts(path: Path, rows: Iterable[Row]) -> Path:
+    path.write_text("".join(f"{text}\n" for text, _ in rows), encoding="utf-8")
+    return path
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -79,4 +94,8 @@ READERS = {
     "snips": lambda data: _intents(data / "snips"),
     "atis": lambda data: _intents(data / "atis"),
 }
-NAMES = (*READERS, *(f"{name}-{FEW}" for name in READERS))
+NAMES = (
+    *READERS,
+    *(f"{name}-{FEW}" for name in READERS),
+    *(f"{name}-{part}" for name in ("r8", "sst2") for part in (TENTH, WITH_TEXT)),
+)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from baselines import OURS, BenchSet, Outcome
 from baselines.classifier_sets import read_rows
 from baselines.pair_sets import read_groups, score_texts
+from baselines.wall_limit import end_in_time, time_left
 from elman.model_files import RUN
 
 
@@ -43,6 +44,8 @@ def run_elman(*arguments: str, given: str = "") -> Finished:
 
 def run_process(command: Sequence[str], given: str = "", folder: Path | None = None) -> Finished:
     """A process on one thread, with its own processor time; its standard error stands in the exception."""
+    if (left := time_left()) <= 0:
+        raise RuntimeError("the time of the bench was up before it began")
     single = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         with tempfile.TemporaryFile("w+") as source:
@@ -50,7 +53,8 @@ def run_process(command: Sequence[str], given: str = "", folder: Path | None = N
             source.seek(0)
             streams = {"stdin": source, "stdout": out, "stderr": err}
             process = subprocess.Popen(command, **streams, env=os.environ | single, cwd=folder)
-            _, status, usage = os.wait4(process.pid, 0)  # the one call that tells one child's time
+            with end_in_time(process, left):
+                _, status, usage = os.wait4(process.pid, 0)  # the one call that tells one child's time
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         err.seek(0)

@@ -19,8 +19,9 @@ CURVE_FILES = CURVE_FOLDER, CURVE, CURVE_PICTURE = "curve", "curve.json", "curve
 CHECKPOINT = "checkpoint.safetensors"  # of a run that can be resumed
 METRICS_LOG = "metrics.jsonl"
 PRETRAINING_LOG = "pretraining.jsonl"  # the same of a first phase on unlabelled text
+PRETRAINED = "pretrained.safetensors"  # the weights after that, where a run begins twice from them
 RUN_IDS = "tracking.json"  # what a resumed run goes on with at W&B and MLflow
-RUN_FILES = (CHECKPOINT, METRICS_LOG, PRETRAINING_LOG, RUN_IDS, "tensorboard", "wandb")
+RUN_FILES = (CHECKPOINT, METRICS_LOG, PRETRAINING_LOG, PRETRAINED, RUN_IDS, "tensorboard", "wandb")
 """What a run leaves beside its model."""
 
 JOINT_VOCABULARY = ("vocab.json", "tokenizer.json")  # one of the two

@@ -41,10 +41,10 @@ def test_the_weights_are_those_of_logistic_regression():
 def test_pairs_are_taken_where_they_decide_and_left_where_they_do_not():
     words = [f"w{i}" for i in range(30)]
     dice = np.random.default_rng(0)
-    orders = [ClassifierExample(t, str(i % 2)) for i in range(400) for t in [("a b", "b a")[i % 2]]]
+    orders = [ClassifierExample(t, str(i % 2)) for i in range(1200) for t in [("a b", "b a")[i % 2]]]
     noise = [
         ClassifierExample(" ".join([("yes", "no")[i % 2], *dice.choice(words, 6)]), str(i % 2))
-        for i in range(400)
+        for i in range(1200)
     ]
     for rows, pairs in ((orders, True), (noise, False)):
         model = Classifier.from_examples(ClassifierConfig(**TINY, ngrams=True), TokenizerConfig(), rows)

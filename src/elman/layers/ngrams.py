@@ -34,6 +34,11 @@ class Bags(NamedTuple):
         number = texts.cumsum(0) - 1
         return Bags(number[self.rows[kept]], self.columns[kept], self.values[kept], int(texts.sum()))
 
+    def keep_first(self, count: int) -> Bags:
+        """The same with the first columns only."""
+        kept = self.columns < count
+        return Bags(self.rows[kept], self.columns[kept], self.values[kept], self.texts)
+
     def drop_first(self, count: int) -> Bags:
         """The same without the first columns."""
         kept = self.columns >= count

@@ -25,6 +25,7 @@ class Facts(DataFacts):
     timed: bool = False  # whether the minutes alone end it: neither epochs nor updates are given
     trained: bool = False  # whether it goes on from a model (``--init``)
     objective: str = "likelihood"  # what is trained for
+    held: bool = False  # whether examples are held out of them to validate on
     unlabelled_texts: int = 0  # that are read, too
     unlabelled_words: int = 0
 
@@ -62,6 +63,7 @@ def gather_facts(recipe: Recipe, examples: Any, given: Collection[str], *, devic
         device=torch.device(device).type,
         cores=torch.get_num_threads(),
         minutes=recipe.training.minutes,
+        held=not recipe.data.valid and recipe.data.holdout > 0,
         timed=bool(recipe.training.minutes) and not {"training.epochs", "training.updates"} & {*given},
         trained=trained,
         objective=recipe.objective.kind if recipe.objective else "likelihood",

@@ -91,6 +91,13 @@ CLASSIFIER = (
         lambda facts: not facts.trained and not facts.reads_characters and facts.words <= 1_000_000,
         {"model.characters": "cnn", "model.casing": True, "model.adversarial": 0.1},
     ),
+    # 400 lines of the training data, judged on 1,500 others, three draws, network alone: REFIT
+    Rule(
+        "classifier",
+        "up to 100,000 words without a file to validate on, nor `--minutes`",
+        lambda facts: facts.held and facts.words <= 100_000 and not facts.minutes,
+        {"training.refit": True},
+    ),
     # Where one class is rare, accuracy hardly tells whether it is ever found.
     Rule(
         "classifier",

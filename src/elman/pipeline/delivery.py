@@ -14,6 +14,7 @@ from elman.number_format import format_scores
 from elman.pipeline.baseline_report import JudgedBaseline, judge_baseline, say_baseline
 from elman.pipeline.model_card import write_model_card
 from elman.pipeline.recipe import Recipe
+from elman.pipeline.refit_network import FirstWeights, refit_network
 from elman.pipeline.run_record import RunRecord
 from elman.pipeline.training_data import TrainingData
 from elman.tasks.base import Task
@@ -33,6 +34,7 @@ class Delivery(NamedTuple):
     stats: dict[str, Any]
     end: TrainingEnd
     record: RunRecord
+    first: FirstWeights | None = None  # where it is to be trained anew on all examples
 
 
 def deliver(run: Delivery, valid: Any, folder: RunFolder) -> dict[str, Any]:
@@ -53,8 +55,17 @@ def deliver(run: Delivery, valid: Any, folder: RunFolder) -> dict[str, Any]:
             baseline = _judge_baseline(run, valid, metrics)
         if not run.recipe.data.valid:
             run.model.learn_held_out(run.data.training, run.data.held)
+<<<<<<< HEAD
         if run.test is not None:
             metrics["test"] = run.model.evaluate_dataset(run.test)
+=======
+        if run.first is not None and not end.failure:
+            examples = [*run.data.training, *run.data.held]
+            metrics["trained_on"] = refit_network(run.recipe, run.model, examples, run.first)
+            run = run._replace(stats=metrics["trained_on"])
+        if run.data.test is not None:
+            metrics["test"] = run.model.evaluate_dataset(run.model.encode(run.data.test))
+>>>>>>> a184e8b
     except BaseException as error:  # a signal, too
         failure = error
     if is_main_process():

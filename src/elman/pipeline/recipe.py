@@ -46,6 +46,8 @@ class Recipe:
             self.task_class.check_objective(self.model, self.objective.kind)
         if self.pretraining not in (None, self.task_class.defaults.pretraining) and not self.data.unlabelled:
             raise ConfigError("pretraining is set, but data.unlabelled is not: which text is to be read?")
+        if self.training.refit:
+            self.task_class.check_refit(self.data)
 
     @property
     def trackers(self) -> list[str]:

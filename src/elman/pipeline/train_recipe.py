@@ -43,6 +43,7 @@ from elman.pipeline.recipe import (
     read,
     train_target,
 )
+from elman.pipeline.refit_network import FirstWeights, find_first_weights, keep_first_weights
 from elman.pipeline.resumed_data import with_contents
 from elman.pipeline.run_begin import RunBegin, complete_recipe, find_run_device
 from elman.pipeline.run_record import PYTHON, RunRecord, describe_data, describe_session
@@ -150,7 +151,9 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
     trackers = [open_log(name, folder.work, to_plain(recipe)) for name in recipe.trackers if is_main_process()]
     torch.manual_seed(recipe.training.seed)
     texts = read_texts(recipe, data.training, init)
-    model = start_model(recipe, data.training, folder.work, resume=resume, init=init, texts=texts)
+    refits = recipe.training.refit and bool(data.held)
+    known = [*data.training, *data.held] if refits else data.training
+    model = start_model(recipe, known, folder.work, resume=resume, init=init, texts=texts)
     model.net.to(local_device(device))
     dataset, valid = model.encode(data.training), model.encode_valid(recipe.data, data.held)
     test = None if data.test is None else model.encode(data.test)  # what it cannot be tested on is said now
@@ -161,13 +164,13 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
     described = describe_data(named, data_sources(recipe), data.reports) if is_main_process() else {}
     fingerprint = _fingerprint(with_contents(config, described)) | {"seen": stats} | _own_cell(recipe)
     target = train_target(recipe, model)
-    first = bool(texts) and resume and is_pretraining(folder.work)  # the phase to resume
-    snapshot = find_resume_point(folder.work, fingerprint, asked=resume and not first, changeable=CHANGEABLE)
+    reading = bool(texts) and resume and is_pretraining(folder.work)  # the phase to resume
+    snapshot = find_resume_point(folder.work, fingerprint, asked=resume and not reading, changeable=CHANGEABLE)
     if is_main_process():
         size = checkpoint_size(target.net, recipe.training, evaluated=valid is not None)
         check_room(folder.work, size, existing=file_size(folder.work / CHECKPOINT))
-        record.begin(described, resumed=first or snapshot is not None)
-        if snapshot is None and not first:
+        record.begin(described, resumed=reading or snapshot is not None)
+        if snapshot is None and not reading:
             model.save_vocab(folder.work)  # for the case that it is resumed
             write_cell(model.config.cell, folder.work)
     if texts and snapshot is None:
@@ -176,6 +179,9 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
             record.finish()
             return None
         record.add_first_phase({**phase, **guesses})
+        if refits:
+            keep_first_weights(model, folder.work)
+    first = FirstWeights(find_first_weights(model, folder.work), texts) if refits else None
     settings = leave_minutes(recipe.training, record.first_phase)
     settings = settings if valid else replace(settings, patience=0)
     batches = model.build_batches(dataset, recipe.data, settings.seed)
@@ -187,8 +193,8 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
     if end is None:
         record.finish()
         return None
-    run = Delivery(recipe, model, data, dataset, test, stats, end, record)
-    return Outcome(model, deliver(run, valid, folder))
+    delivery = Delivery(recipe, model, data, dataset, test, stats, end, record, first)
+    return Outcome(model, deliver(delivery, valid, folder))
 
 
 def _validation(model: Task, valid: Any, target: TrainTarget) -> Validation:

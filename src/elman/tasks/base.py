@@ -164,6 +164,12 @@ class Task(UserMethods[Row], ABC):
         """Refuse options that this kind of objective would ignore."""
 
     @classmethod
+    def check_refit(cls, data: Any) -> None:
+        """Refuse to train anew on all examples where none was held out."""
+        if data.valid or not data.holdout:
+            raise ConfigError("training.refit is for examples that were held out; here all are trained on")
+
+    @classmethod
     @abstractmethod
     def from_examples(cls, config: Any, tokens: Any, examples: Any) -> Task:
         """An untrained model that knows the vocabulary of the examples."""

@@ -9,8 +9,8 @@ from torch.nn.functional import cross_entropy
 
 from elman.layers.ngrams import Bags, NGramModel
 from elman.shapes import Float, Tensor
-from elman.tasks.temperature import FEWEST
 
+_FEWEST = 20  # examples; fewer say nothing of a mixture
 _ALIKE = 2.0  # nats of all examples that a model costs whose weight is 1 off
 _SETTINGS = {
     "max_iter": 100,
@@ -48,7 +48,7 @@ def fit_mixture(parts: Sequence[Float[Tensor, "N Y"]], loss: Callable[[Tensor], 
     """
     w = torch.full((len(parts),), 1 / len(parts), requires_grad=True)
     logits = torch.stack([*parts])
-    if len(parts[0]) < FEWEST:
+    if len(parts[0]) < _FEWEST:
         return w.detach()
 
     def evaluate() -> float:

@@ -65,6 +65,12 @@ def bag_texts(rows: Sequence[WordRow], forms: WordForms, labels: int) -> tuple[N
     return model, _bags(model, rows, forms)
 
 
+def bag_ngrams(rows: Sequence[WordRow], forms: WordForms, labels: int, kind: Kind) -> tuple[NGramModel, Bags]:
+    """A model of all n-grams of a kind, not fitted yet, and these texts."""
+    model = _count_ngrams(rows, forms, labels, kind)
+    return model, _bags(model, rows, forms)
+
+
 def list_kinds(rows: Sequence[WordRow], forms: WordForms) -> list[Kind]:
     """The n-grams that these texts can have, the most of them last."""
     spelled = forms.characters.shape[1] and sum(map(len, rows)) <= _SPELLED

@@ -25,16 +25,17 @@ class LossModule(nn.Module, Generic[B]):
     It has none of its buffers: what those carry from batch to batch is each process's own.
     """
 
-    def __init__(self, net: nn.Module, loss: StatefulLoss[B], float16: bool) -> None:
+    def __init__(self, net: nn.Module, loss: StatefulLoss[B], precision: str) -> None:
         super().__init__()
         self.weights = nn.ParameterList(net.parameters())
         # Never used: DDP, told to expect unused parameters, warns where there are none.
         self.idle = nn.Parameter(next(net.parameters()).new_zeros(1))
         self.loss = loss
-        self.float16 = float16
+        self.precision: torch.dtype = getattr(torch, precision)
 
     def forward(self, batch: B, progress: float, state: Any) -> tuple[Tensor, Any]:
-        with torch.autocast("cuda", torch.float16) if self.float16 else nullcontext():
+        mixed = self.precision != torch.float32
+        with torch.autocast("cuda", self.precision) if mixed else nullcontext():
             loss, state = self.loss(batch, progress, state)
         return loss.float(), detach(state)
 

@@ -39,6 +39,7 @@ class TrainingConfig:
     updates: NonNegativeInt = 0  # length of the run in updates instead of epochs; 0: in epochs
     minutes: NonNegativeFloat = 0.0  # stop after so long, the schedule at its end, too; 0: no limit
     patience: NonNegativeInt = 0  # stop after so many evaluations without a better one; 0: never
+    refit: bool = False  # in the end, train anew on all examples, those that were held out among them
 
     grad_clip: NonNegativeFloat = 1.0  # largest norm of the gradient; 0: any
     grad_accumulation: PositiveInt = 1  # batches an update
@@ -46,7 +47,7 @@ class TrainingConfig:
     evaluate_every: NonNegativeInt = 0  # updates; 0: at the end of each epoch
     evaluation_share: Rate = 0.0  # of the minutes that evaluations, 40 at most, may take; 0: as evaluate_every
     checkpoint_minutes: NonNegativeFloat = 10.0  # besides those at evaluations; 0: none besides
-    precision: Literal["float32", "float16"] = "float32"
+    precision: Literal["float32", "float16", "bfloat16"] = "float32"  # of products on a GPU; sums stay in float32
     cuda_graph: bool = False  # replay the update as a CUDA graph; needs batches of one shape
     baseline: bool = (
         True  # judge a simple model of the same data in the end, too, where there is validation data
@@ -59,6 +60,9 @@ class TrainingConfig:
         check_option("ema_decay", self.ema_decay, not averages, "0 with ntasgd, which averages")
         ends = bool(self.epochs or self.updates or self.minutes)
         check_option("epochs", self.epochs, ends, "at least 1 where neither updates nor minutes end the run")
+        judged = self.patience or self.minutes or self.schedule == "plateau" or self.optimizer == "ntasgd"
+        said = "false with patience, minutes, plateau or ntasgd: nothing says how long to train on all examples"
+        check_option("refit", self.refit, not (self.refit and judged), said)
         timed = not self.evaluation_share or (self.minutes and not self.evaluate_every)
         said = "0 without minutes, and where evaluate_every says when"
         check_option("evaluation_share", self.evaluation_share, bool(timed), said)

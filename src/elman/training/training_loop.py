@@ -53,8 +53,8 @@ def fit(
     the same seed and data the same bits on a CPU, resumed or not.
     """
     device = next(net.parameters()).device
-    halves = config.precision == "float16"
-    wanted = ["cuda_graph = true"] * config.cuda_graph + ["precision = 'float16'"] * halves
+    mixed = config.precision != "float32"
+    wanted = ["cuda_graph = true"] * config.cuda_graph + [f"precision = {config.precision!r}"] * mixed
     if device.type != "cuda" and wanted:
         raise ConfigError(
             f"only a GPU can do {' and '.join(wanted)}, but the net is on the {device.type.upper()}; "
@@ -63,7 +63,7 @@ def fit(
     needs_validation = config.schedule == "plateau" or config.optimizer == "ntasgd" or config.patience
     if needs_validation and validation is None:
         raise ConfigError("the plateau schedule, ntasgd and patience need validation data")
-    scaler = torch.amp.GradScaler("cuda", enabled=halves)
+    scaler = torch.amp.GradScaler("cuda", enabled=config.precision == "float16")  # bfloat16 has float32's range
     average = WeightAverage(net, config.ema_decay or 1.0) if keeps_average(config) else None
     begin = Progress(evaluation_due=trained)
     training = TrainState(net, make_optimizer(net, config), scaler, average, {}, begin)
@@ -149,7 +149,7 @@ def _updates(
 
 def _step(loss: AnyLoss[B], training: TrainState, config: TrainingConfig, world: World) -> UpdateStep[B]:
     carried = loss if isinstance(loss, StatefulLoss) else StatelessLoss(loss)
-    module = world.wrap(LossModule(training.net, carried, config.precision == "float16"))
+    module = world.wrap(LossModule(training.net, carried, config.precision))
     eager: EagerStep[B] = EagerStep(module, carried, training, config.grad_clip)
     if not config.cuda_graph:
         return eager

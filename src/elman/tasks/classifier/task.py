@@ -26,12 +26,14 @@ from elman.tasks.classifier.explain import trace
 from elman.tasks.classifier.guesses import ClassifierPretrainingConfig, add_guesses, fit_with_guesses
 from elman.tasks.classifier.network import ClassifierConfig, ClassifierNetwork
 from elman.tasks.config import TokenizerConfig
+from elman.tasks.few_texts import FEW, fit_few_texts
 from elman.tasks.label_data import LabelDataset, MultilabelExample
 from elman.tasks.label_decision import LossOptions, Prediction
 from elman.tasks.label_task import LabelTask
 from elman.tasks.logistic_regression import fit_mixture
 from elman.tasks.ngram_fit import LabelLoss, NGramChoice, choose_ngrams, fit_ngram_model
 from elman.tasks.results import CardInfo
+from elman.tasks.softmax_decision import SoftmaxDecision
 from elman.text.arguments import check_texts
 
 __all__ = [
@@ -59,7 +61,8 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         objectives=False,
     )
     network = ClassifierNetwork
-    _choice: NGramChoice | None = None  # how the n-grams were fitted, if they were
+    _choice: NGramChoice | None = None  # how the n-grams were fitted, where that was chosen
+    _fits_ngrams = False  # whether the n-grams are of this run
     unlabelled: Sequence[tuple[str, ...]] = ()  # texts that the n-grams are fitted to with guesses, if any
     read = staticmethod(read_examples)
     resolve_data = staticmethod(resolve_delimiter)
@@ -96,22 +99,27 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         """Fit the model of n-grams, too, if there is to be one; where it is fitted already, it stays."""
         super().fit_statistics(examples)
         if self.net.ngrams is not None and not len(self.net.ngrams.keys):
-            texts, began = [text for (text,) in examples.rows], time.monotonic()
-            loss = self._ngram_loss(examples)
-            self._choice = choose_ngrams(texts, examples.forms, len(self.labels.items), loss)
-            self._fit_ngrams(examples, self._choice)
+            began = time.monotonic()
+            self._fit_ngrams(examples)
             self.ngram_seconds = time.monotonic() - began
 
     def learn_held_out(self, training: list[Any], held: list[Any]) -> None:
         """Fit the n-grams as chosen before to all examples; the network stays as it is."""
         if self.unlabelled and held:
             fit_with_guesses(self, [*training, *held])
-        elif self._choice is not None and held:
-            self._fit_ngrams(self.encode([*training, *held]), self._choice)
+        elif self._fits_ngrams and held:
+            self._fit_ngrams(self.encode([*training, *held]))
 
-    def _fit_ngrams(self, examples: LabelDataset, choice: NGramChoice) -> None:
-        texts, loss = [text for (text,) in examples.rows], self._ngram_loss(examples)
-        model = fit_ngram_model(texts, examples.forms, len(self.labels.items), loss, choice)
+    def _fit_ngrams(self, examples: LabelDataset) -> None:
+        """Fit them by what was chosen before, or is chosen now; where texts are few, nothing is."""
+        texts, forms, labels = [text for (text,) in examples.rows], examples.forms, len(self.labels.items)
+        self._fits_ngrams = True
+        if len(texts) < FEW and isinstance(self.decision, SoftmaxDecision) and not self.config.class_weights:
+            model = fit_few_texts(texts, forms, torch.tensor(examples.labels), labels)
+        else:
+            loss = self._ngram_loss(examples)
+            self._choice = self._choice or choose_ngrams(texts, forms, labels, loss)
+            model = fit_ngram_model(texts, forms, labels, loss, self._choice)
         self.net.ngrams = model.to(self.device)
 
     def _ngram_loss(self, examples: LabelDataset) -> LabelLoss:

@@ -127,6 +127,10 @@ class LanguageModel(GenerationMixin, Task[str]):
         return *(others.split(data.holdout) if data.holdout else (others, None)), fold
 
     @classmethod
+    def check_refit(cls, data: LanguageModelDataConfig) -> None:
+        raise ConfigError("training.refit is for examples; of a running text, set data.holdout=0 to read all")
+
+    @classmethod
     def take_share(cls, examples: TextCorpus, share: float) -> TextCorpus:
         """The beginning of the text. The vocabulary is that of all of it: perplexities stay comparable."""
         return replace(examples, share=share)

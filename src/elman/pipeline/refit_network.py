@@ -1,0 +1,79 @@
+"""The end of a run that held examples out: its network is trained anew on all of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from safetensors.torch import load, save
+
+from elman.atomic_files import write_atomically
+from elman.interruption import Interrupted, defer_signals
+from elman.model_files import PRETRAINED
+from elman.pipeline.recipe import Recipe, train_target
+from elman.shapes import Tensor
+from elman.tasks.base import Task
+from elman.training.display import make_display
+from elman.training.distributed import is_main_process
+from elman.training.ema import load_weights
+from elman.training.training_loop import fit
+
+Weights = Mapping[str, Tensor]
+
+
+class FirstWeights(NamedTuple):
+    """What a network is before it is trained, and the texts without labels that made it so, if any."""
+
+    weights: Weights
+    texts: Sequence[str]
+
+
+def copy_parameters(model: Task) -> dict[str, Tensor]:
+    """The weights that training changes, as they are now."""
+    return {name: weight.detach().clone() for name, weight in model.net.named_parameters()}
+
+
+def keep_first_weights(model: Task, folder: Path) -> None:
+    """Write the weights that text without labels gave: a run that is resumed could not make them again."""
+    write_atomically(folder / PRETRAINED, save(copy_parameters(model)))
+
+
+def find_first_weights(model: Task, folder: Path) -> Weights:
+    """Those that were kept, or where none were, the weights that the model has."""
+    path = folder / PRETRAINED
+    return load(path.read_bytes()) if path.exists() else copy_parameters(model)
+
+
+def refit_network(recipe: Recipe, model: Task, examples: list[Any], first: FirstWeights) -> dict[str, int]:
+    """Train a model on all examples from its first weights, as it was on most of them: what it has read.
+
+    What was chosen on those that were held out stays as it is: how sure answers are, and what is mixed. Where
+    it is interrupted or fails, the weights stay those that were validated.
+    """
+    validated, dataset = copy_parameters(model), model.encode(examples)
+    stats = model.dataset_stats(dataset)
+    dataset, _ = model.guess_labels(dataset, first.texts, recipe.pretraining)
+    target = train_target(recipe, model)
+    batches = model.build_batches(dataset, recipe.data, recipe.training.seed)
+    load_weights(model.net, dict(first.weights))
+    display = make_display(model.unit) if is_main_process() else None
+    if display is not None:
+        print(f"now all {len(examples):,} {model.noun} are trained on", file=sys.stderr, flush=True)
+    try:
+        events = fit(target.net, batches, target.loss, recipe.training)
+        with closing(events), defer_signals() as signals:
+            for event in events:
+                if display is not None:
+                    display.show(event)
+                if signals:
+                    raise Interrupted(signals[0])
+    except BaseException:
+        load_weights(model.net, validated)
+        raise
+    finally:
+        if display is not None:
+            display.close()
+    return stats
