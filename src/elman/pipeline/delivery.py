@@ -30,7 +30,6 @@ class Delivery(NamedTuple):
     model: Task
     data: TrainingData
     dataset: Any  # what it was trained on, encoded
-    test: Any  # what it is tested on, encoded; None: nothing
     stats: dict[str, Any]
     end: TrainingEnd
     record: RunRecord
@@ -55,17 +54,12 @@ def deliver(run: Delivery, valid: Any, folder: RunFolder) -> dict[str, Any]:
             baseline = _judge_baseline(run, valid, metrics)
         if not run.recipe.data.valid:
             run.model.learn_held_out(run.data.training, run.data.held)
-<<<<<<< HEAD
-        if run.test is not None:
-            metrics["test"] = run.model.evaluate_dataset(run.test)
-=======
         if run.first is not None and not end.failure:
             examples = [*run.data.training, *run.data.held]
             metrics["trained_on"] = refit_network(run.recipe, run.model, examples, run.first)
             run = run._replace(stats=metrics["trained_on"])
         if run.data.test is not None:
             metrics["test"] = run.model.evaluate_dataset(run.model.encode(run.data.test))
->>>>>>> a184e8b
     except BaseException as error:  # a signal, too
         failure = error
     if is_main_process():

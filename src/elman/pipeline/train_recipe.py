@@ -156,7 +156,8 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
     model = start_model(recipe, known, folder.work, resume=resume, init=init, texts=texts)
     model.net.to(local_device(device))
     dataset, valid = model.encode(data.training), model.encode_valid(recipe.data, data.held)
-    test = None if data.test is None else model.encode(data.test)  # what it cannot be tested on is said now
+    if data.test is not None:
+        model.encode(data.test)  # what it cannot be tested on is said now
     config, stats = to_plain(recipe), model.dataset_stats(dataset)
     dataset, guesses = model.guess_labels(dataset, texts, recipe.pretraining)
     say_guesses(guesses)
@@ -193,7 +194,7 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
     if end is None:
         record.finish()
         return None
-    delivery = Delivery(recipe, model, data, dataset, test, stats, end, record, first)
+    delivery = Delivery(recipe, model, data, dataset, stats, end, record, first)
     return Outcome(model, deliver(delivery, valid, folder))
 
 

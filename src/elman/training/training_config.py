@@ -47,7 +47,9 @@ class TrainingConfig:
     evaluate_every: NonNegativeInt = 0  # updates; 0: at the end of each epoch
     evaluation_share: Rate = 0.0  # of the minutes that evaluations, 40 at most, may take; 0: as evaluate_every
     checkpoint_minutes: NonNegativeFloat = 10.0  # besides those at evaluations; 0: none besides
-    precision: Literal["float32", "float16", "bfloat16"] = "float32"  # of products on a GPU; sums stay in float32
+    precision: Literal["float32", "float16", "bfloat16"] = (
+        "float32"  # of products on a GPU; sums stay in float32
+    )
     cuda_graph: bool = False  # replay the update as a CUDA graph; needs batches of one shape
     baseline: bool = (
         True  # judge a simple model of the same data in the end, too, where there is validation data
