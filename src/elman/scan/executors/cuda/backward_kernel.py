@@ -151,16 +151,20 @@ class BackwardKernel(KernelPrinter):
     def print_loop(self, phases: list[list[str]]) -> list[str]:
         """The numbers of the next step are asked for while this one waits for its factors."""
         first, *others = phases
-        loads = [*self.loads.values()]
         moves: dict[int, list[str]] = {}
-        for load in loads:
+        inherited = self._find_inherited()
+        for load in self.loads.values():
+            if load.register in inherited:
+                move = f"{load.register}[c][i] = {inherited[load.register]}[c][i];"
+                moves.setdefault(load.width, []).insert(0, move)
+                continue
             self.register(f"{load.register}_next", load.width, load.type)
             move = f"{load.register}[c][i] = {load.register}_next[c][i];"
             moves.setdefault(load.width, []).append(move)
         step = [
             "const int count = count_at(t), token = token_at(t);",
             *first,
-            *self.print_loads("t - 1", "t > 0", "_next"),
+            *self.print_loads("t - 1", "t > 0", "_next", but=inherited),
             *(line for phase in others for line in phase),
             *self.print_requests(f"t - {AHEAD}", f"t >= {AHEAD}"),
             *self.print_all_pairs(moves),
@@ -176,6 +180,12 @@ class BackwardKernel(KernelPrinter):
             *(["sync_cluster();"] if self.tiling.cluster else []),
             *self._print_end(),
         ]
+
+    def _find_inherited(self) -> dict[str, str]:
+        """New states of the step before this one that are the old ones of this step, for all rows at once."""
+        pairs = {f"new_{name}": f"old_{name}" for name in self.plan.formula.states}
+        known = {new: old for new, old in pairs.items() if new in self.loads and old in self.loads}
+        return {} if self.ragged else known
 
     def _print_begin(self) -> list[str]:
         bodies: dict[int, list[str]] = {}

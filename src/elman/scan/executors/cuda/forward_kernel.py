@@ -158,9 +158,10 @@ class ForwardKernel(KernelPrinter):
         for name in self.plan.formula.states:
             width = self.plan.values.classes[name]
             total = self.plan.class_sizes[width] * self.plan.heads
-            begin = f"{self.argument(f's_{name}_in', 'const float*')}[(u64)b * {total} + unit]"
+            begin = self.argument(f"s_{name}_in", "const void*")  # in the precision it came in
+            value = f"read_number({begin}, (u64)b * {total} + unit, halves)"
             lines = bodies.setdefault(width, [])
-            lines.append(f"{self.state(name)} = real ? {begin} : 0.f;")
+            lines.append(f"{self.state(name)} = real ? {value} : 0.f;")
             if name in self.plan.float_states:
                 kept = self.argument(f"s_{name}_out", "float*")
                 lines.append(f"if (real && {kept}) {kept}[(u64)b * {total} + unit] = {self.state(name)};")

@@ -7,7 +7,7 @@ width (``PAIR``), and holds their states and what it will read at the next step 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
@@ -304,21 +304,22 @@ class KernelPrinter(ABC):
 
     # The whole.
 
-    def print_loads(self, t: str, condition: str, suffix: str = "") -> list[str]:
+    def print_loads(self, t: str, condition: str, suffix: str = "", but: Container[str] = ()) -> list[str]:
         """Read the numbers of step ``t`` into registers."""
         read = "{0.register}" + suffix + "[c][i] = real ? *({0.address}) : ({0.type})0;"
-        return self._print_for_loads(read, t, condition)
+        wanted = [load for load in self.loads.values() if load.register not in but]
+        return self._print_for_loads(read, t, condition, wanted)
 
     def print_requests(self, t: str, condition: str) -> list[str]:
         """Let the second level cache fetch the numbers of a later step."""
         request = 'asm volatile("prefetch.global.L2 [%0];" ::"l"({0.address}));'
         read = "if (real && u * sizeof({0.type}) % 32 == 0) " + request  # once for each sector
         polled = [] if self.tiling.cluster else self.polled
-        return self._print_for_loads(read, t, condition, polled)
+        return self._print_for_loads(read, t, condition, [*self.loads.values(), *polled])
 
-    def _print_for_loads(self, template: str, t: str, condition: str, more: Iterable[Load] = ()) -> list[str]:
+    def _print_for_loads(self, template: str, t: str, condition: str, loads: Iterable[Load]) -> list[str]:
         by_class: dict[int, list[str]] = {}
-        for load in (*self.loads.values(), *more):
+        for load in loads:
             by_class.setdefault(load.width, []).append(template.format(load))
         places = f"const int count = count_at({t}), token = token_at({t})"
         places += f", before = before_at({t}), after = rows + token;"
@@ -345,7 +346,15 @@ class KernelPrinter(ABC):
         ]
         setup = self._print_setup()
         pointers = [f"{kind} {name}" for name, kind in sorted(self.arguments.items())]
-        numbers = [*pointers, "const int* sizes", "const int* offsets", "int rows", "int steps", "int begin"]
+        numbers = [
+            *pointers,
+            "const int* sizes",
+            "const int* offsets",
+            "int rows",
+            "int steps",
+            "int halves",
+            "int begin",
+        ]
         cluster = f"__cluster_dims__({tiling.blocks}, 1, 1) " if tiling.cluster else ""
         opening = f'extern "C" __global__ void {cluster}__launch_bounds__(THREADS, 1) {self.name}('
         place = [
@@ -357,7 +366,7 @@ class KernelPrinter(ABC):
             "auto before_at = [&](int t) { return t ? rows + token_at(t - 1) : 0; };",
         ]
         body = indent([*place, *setup, *loop])
-        return "\n".join([*head, f"{opening}{', '.join(numbers)}) {{", *body, "}", ""])
+        return "\n".join([*head, f"{opening}{', '.join(takes)}) {{", *body, "}", ""])
 
     def _print_setup(self) -> list[str]:
         lines = []

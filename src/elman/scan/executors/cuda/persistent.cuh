@@ -30,6 +30,9 @@ INLINE float to_float(u16 a) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h
 INLINE float to_float(u16 a) { return __uint_as_float((u32)a << 16); }
 #endif
 INLINE u16 to_half(float a) { u16 r; asm("cvt.rn." KIND ".f32 %0, %1;" : "=h"(r) : "f"(a)); return r; }
+INLINE float read_number(const void* p, u64 i, bool half) {
+  return half ? to_float(((const u16*)p)[i]) : ((const float*)p)[i];
+}
 INLINE u32 to_halves(float low, float high) { return (u32)to_half(low) | (u32)to_half(high) << 16; }
 
 // c += a b on 16 x 16 times 16 x 8 numbers, spread over a warp.

@@ -106,7 +106,7 @@ class CudaProgram:
         given |= _name("s_{}_out", plan.float_states, states or [None] * len(plan.float_states))
         given |= _name("v_{}_out", map(str, self._operands(plan)), values)
         given |= _name("m_{}", formula.masks, m) | _name("u_{}", map(str, range(len(U))), U)
-        self._launch(printer, given, table, X.device)
+        self._launch(printer, given, table, X.device, int(state[0].dtype == X.dtype))
         output = self._cut(plan, formula.output, sent[plan.sent_states.index(formula.output)][table.rows :])
         return output, end, Kept(sent, states, values, more)
 
@@ -146,7 +146,9 @@ class CudaProgram:
         dU = [self._matrix_gradient(plan, table, k, dR[k], kept) for k in products]
         return dX, d0, dU, [d.sum(0) for d in dp]
 
-    def _launch(self, printer: KernelPrinter, given: Arguments, table: StepTable, device: torch.device) -> None:
+    def _launch(
+        self, printer: KernelPrinter, given: Arguments, table: StepTable, device: torch.device, halves: int = 0
+    ) -> None:
         tiling = printer.tiling
         kernel = load_kernel(
             printer.text,
@@ -160,7 +162,7 @@ class CudaProgram:
         once = groups if tiling.cluster else max(1, count_processors(device) // blocks)
         for first in range(0, groups, once):
             grid = blocks * min(once, groups - first)
-            numbers = (*table.arguments, first * tiling.rows)
+            numbers = (*table.arguments, halves, first * tiling.rows)
             kernel.launch(grid, THREADS, [*arguments, *numbers], cooperative=not tiling.cluster)
 
     @staticmethod

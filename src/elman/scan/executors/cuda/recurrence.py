@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -46,10 +47,12 @@ class _Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, known: _Run, tokens: Tensor, X: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
         table = StepTable(known.packed, X.device)
-        state, U, p, m = _prepare(known, inputs)
+        state, *weights = split_inputs(known.cell.formula, inputs)
         X = X.contiguous()
-        with torch.autocast(X.device.type, enabled=False):
-            ys, end, kept = known.program.run_forward(table, X, state, U, p, m, keep=known.keep)
+        states = _prepare_states(state, X.dtype)
+        ys, end, kept = known.program.run_forward(
+            table, X, states, *_prepare_weights(*weights), keep=known.keep
+        )
         if known.keep:
             ctx.known, ctx.table, ctx.counts = known, table, tuple(map(len, kept[:3]))
             given = [] if kept.values is None else [kept.values]
@@ -69,19 +72,23 @@ class _Recurrence(torch.autograd.Function):
             ends = [torch.zeros_like(s, dtype=X.dtype) if d is None else d for d, s in pairs]
             given = (known.cell, known.packed, known.autocast)
             return None, None, *differentiate_steps(*given, tokens, inputs, (dY, *ends))
-        _, U, p, m = _prepare(known, [None] * len(dS) + inputs[len(dS) :])
+        _, *weights = split_inputs(known.cell.formula, inputs)
         each = iter(saved[len(inputs) :])
         sent, states, operands = ([next(each) for _ in range(count)] for count in ctx.counts)
         kept = Kept(sent, states, operands, next(each, None))
         given_ends = [None if d is None else d.to(X.dtype).contiguous() for d in dS]
         dX, d0, dU, dp = known.program.run_backward(
-            ctx.table, X, dY.to(X.dtype).contiguous(), given_ends, kept, U, p, m
+            ctx.table, X, dY.to(X.dtype).contiguous(), given_ends, kept, *_prepare_weights(*weights)
         )
-        return None, None, dX, *d0, *dU, *dp, *(None for _ in m)
+        return None, None, dX, *d0, *dU, *dp, *(None for _ in weights[-1])
 
 
-def _prepare(known: _Run, inputs: Any) -> tuple[list[Tensor], ...]:
-    """States, matrices and per-unit parameters in float32, masks as they are; all contiguous."""
-    *wide, masks = split_inputs(known.cell.formula, inputs)
-    each = ([t if t is None else t.float().contiguous() for t in part] for part in wide)
-    return *each, [m.contiguous() for m in masks]
+def _prepare_states(state: Sequence[Tensor], dtype: torch.dtype) -> list[Tensor]:
+    """As they are where all have 16 bits, else in float32; contiguous."""
+    halves = all(s.dtype == dtype for s in state)
+    return [(s if halves else s.float()).contiguous() for s in state]
+
+
+def _prepare_weights(U: Sequence[Tensor], p: Sequence[Tensor], m: Sequence[Tensor]) -> tuple[list[Tensor], ...]:
+    """Matrices and per-unit parameters in float32, masks as they are; contiguous."""
+    return *([t.float().contiguous() for t in part] for part in (U, p)), [t.contiguous() for t in m]

@@ -166,4 +166,4 @@ class Note:
         return found
 
 
-_VERSION = "3"  # of the kernels: to be counted up where their speed changes
+_VERSION = "4"  # of the kernels: to be counted up where their speed changes
