@@ -51,9 +51,7 @@ def _compile(source: str, architecture: str) -> bytes:
     _check(library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None))
     options = [f"--gpu-architecture={architecture}".encode(), *(option.encode() for option in OPTIONS)]
     try:
-        failed = library.nvrtcCompileProgram(
-            program, len(options), (ctypes.c_char_p * len(options))(*options)
-        )
+        failed = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
         if failed:
             said = _read(program, library.nvrtcGetProgramLogSize, library.nvrtcGetProgramLog).decode()
             first = next((line for line in said.splitlines() if "error" in line), said)
@@ -63,7 +61,9 @@ def _compile(source: str, architecture: str) -> bytes:
         library.nvrtcDestroyProgram(ctypes.byref(program))
 
 
-def _read(program: ctypes.c_void_p, measure: ctypes._NamedFuncPointer, fetch: ctypes._NamedFuncPointer) -> bytes:
+def _read(
+    program: ctypes.c_void_p, measure: ctypes._NamedFuncPointer, fetch: ctypes._NamedFuncPointer
+) -> bytes:
     size = ctypes.c_size_t()
     _check(measure(program, ctypes.byref(size)))
     text = ctypes.create_string_buffer(size.value)
