@@ -44,8 +44,8 @@ class HGRN(ElementwiseCell):
     c' = f ⊙ c + (1 - f) ⊙ SiLU(W_i x + b_i)        h' = SiLU(W_g x + b_g) ⊙ c'
 
     With real numbers, as in the later HGRN2; the paper also turns complex ones. There γ grows from layer to
-    layer; here each cell has its own, which begins evenly between 0.01 and 0.99 from the first unit to the last.
-    The layer normalisation of the output is left to the layer.
+    layer; here each cell has its own, which begins evenly between 0.01 and 0.99 from the first unit to the
+    last. The layer normalisation of the output is left to the layer.
     """
 
     formula = hgrn

@@ -1,9 +1,9 @@
 """What a formula's trace says of its recurrence: which of its states can be known without the step before.
 
 A recurrence is *dense* where a step multiplies by a recurrent matrix or takes all units at once, else
-*pointwise*: each unit reads its own past alone. It is *linear in the state* where every new state is a ⊙ old + b,
-with a and b made of the input: then all steps can be computed at once, by a parallel scan. States may read others
-in an order: those of one level are made of the input and of the old states of the levels before.
+*pointwise*: each unit reads its own past alone. It is *linear in the state* where every new state is
+a ⊙ old + b, with a and b made of the input: then all steps can be computed at once, by a parallel scan. States
+may read others in an order: those of one level are made of the input and of the old states of earlier levels.
 """
 
 from __future__ import annotations
