@@ -43,7 +43,7 @@ class NativeUnits:
         """All new states of the output, those that the way back needs, and the last ones."""
         formula, (tokens, width) = self.plan.formula, (len(given.X), given.state[0].shape[1])
         Y = given.X.new_empty(tokens, width)
-        kept = {n: given.X.new_empty(tokens, width) for n in self.plan.kept} if keep else {}
+        kept = {n: given.X.new_empty(tokens if keep else 0, width) for n in self.plan.kept}
         final = [torch.empty_like(s, memory_format=torch.contiguous_format) for s in given.state]
         buffers = self._name_inputs(given) | {"Y": Y} | {f"H {n}": t for n, t in kept.items()}
         buffers |= {f"final {n}": t for n, t in zip(formula.states, final, strict=True)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 
@@ -18,6 +18,7 @@ from elman.shapes import Float, Tensor
 from elman.state import State, keep, map_state
 
 
+@runtime_checkable
 class UnitProgram(Protocol):
     """Forward and backward of one formula."""
 
@@ -79,7 +80,8 @@ class _UnitRecurrence(torch.autograd.Function):
 
 def _gather(known: _UnitRun, X: Tensor, inputs: Sequence[Tensor]) -> UnitInputs:
     state, units, masks = split_inputs(known.cell.formula, inputs)
-    return UnitInputs(X.contiguous(), state, units, masks, known.segments.starts, known.reverse)
+    segments = known.segments
+    return UnitInputs(X.contiguous(), state, units, masks, segments.starts, segments.steps, known.reverse)
 
 
 def split_inputs(formula: Formula, inputs: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:

@@ -16,6 +16,7 @@ class UnitInputs(NamedTuple):
     units: Sequence[Tensor]  # per-unit parameters, (H,) each
     masks: Sequence[Tensor]  # of zoneout, (N, H) each
     starts: Int[Tensor, " rows"]
+    steps: int  # that no row exceeds
     reverse: bool
 
 
