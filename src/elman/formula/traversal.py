@@ -47,12 +47,12 @@ def sort_operands(a: Node) -> Sequence[Node]:
     return sorted(a.operands, key=lambda o: o.key) if commutes else a.operands
 
 
-def substitute(a: Node, inputs: Mapping[Node, Node]) -> Node:
-    """The same value of other inputs."""
+def substitute(a: Node, others: Mapping[Node, Node]) -> Node:
+    """The same value with others in the place of some that it is made of."""
     made: dict[Node, Node] = {}
     for b in topological([a]):
         operands = [made[o] for o in b.operands]
-        made[b] = operate(b.op, *operands) if operands else inputs.get(b, b)
+        made[b] = others[b] if b in others else operate(b.op, *operands) if operands else b
     return made[a]
 
 

@@ -64,7 +64,7 @@ class _Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, known: _Run, tokens: Tensor, X: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
         formula, packed = known.cell.formula, known.packed
-        state, U, p, m = _split(formula, inputs)
+        state, U, p, m = split_inputs(formula, inputs)
         with torch.autocast(X.device.type, enabled=False), fuse_kernels(known.fused):
             S, A, V = known.program[0](torch, packed.sizes, X, state, U, p, m)
         ctx.known, ctx.counts = known, (len(S), len(A), len(V))
@@ -82,8 +82,9 @@ class _Recurrence(torch.autograd.Function):
         tokens, X, *saved = ctx.saved_tensors
         inputs = saved[: len(saved) - sum(ctx.counts)]
         if torch.is_grad_enabled():
-            return None, None, *_differentiate_plainly(known, tokens, inputs, (dY, *dS))
-        _, U, p, m = _split(known.cell.formula, inputs)
+            given = (known.cell, packed, known.autocast)
+            return None, None, *differentiate_steps(*given, tokens, inputs, (dY, *dS))
+        _, U, p, m = split_inputs(known.cell.formula, inputs)
         buffers = iter(saved[len(inputs) :])
         S, A, V = ([next(buffers) for _ in range(count)] for count in ctx.counts)
         if packed.index is None:
@@ -96,14 +97,19 @@ class _Recurrence(torch.autograd.Function):
         return None, None, dX, *d0, *dU, *dp, *(None for _ in m)
 
 
-def _differentiate_plainly(
-    known: _Run, tokens: Tensor, inputs: list[Tensor], gradients: tuple[Tensor, ...]
+def differentiate_steps(
+    cell: Formulaic,
+    packed: Packing,
+    autocast: torch.dtype | None,
+    tokens: Tensor,
+    inputs: list[Tensor],
+    gradients: tuple[Tensor, ...],
 ) -> tuple[Tensor | None, ...]:
     """The gradients of X and the inputs by way of plain steps; X is projected again, it was overwritten."""
-    cell, packed, device = known.cell, known.packed, tokens.device
+    device = tokens.device
 
     def step_plainly(X: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
-        state, U, p, m = _split(cell.formula, inputs)
+        state, U, p, m = split_inputs(cell.formula, [t.to(X.dtype) for t in inputs])
         s = State(**dict(zip(cell.formula.states, state, strict=True)))
         given, ys = GivenWeights(cell, U, p), []
         for n, *x in zip(packed.sizes, *(torch.split(each, packed.sizes) for each in (X, *m)), strict=True):
@@ -112,14 +118,14 @@ def _differentiate_plainly(
             s = map_state(lambda a, b: torch.cat((a, b[len(a) :])), new, s)
         return torch.cat(ys), *s
 
-    autocast = torch.autocast(device.type, known.autocast, enabled=known.autocast is not None)
-    with torch.random.fork_rng([device] if device.type == "cuda" else []), autocast:
+    mixed = torch.autocast(device.type, autocast, enabled=autocast is not None)
+    with torch.random.fork_rng([device] if device.type == "cuda" else []), mixed:
         X, *_ = cell.project(tokens)  # masks are drawn again and not used: those of the run are inputs
     with torch.autocast(device.type, enabled=False):
         return differentiate_plainly(step_plainly, (X.to(tokens.dtype), *inputs), gradients)
 
 
-def _split(formula: Formula, inputs: Any) -> tuple[list[Tensor], ...]:
+def split_inputs(formula: Formula, inputs: Any) -> tuple[list[Tensor], ...]:
     """States, matrices, per-unit parameters and masks out of one flat list."""
     each = iter(inputs)
     counts = (len(formula.states), len(formula.trace.products), len(formula.parameters), len(formula.masks))

@@ -17,7 +17,7 @@ from pathlib import Path
 from elman.errors import ElmanError, shorten
 from elman.native.library import find_cache
 
-OPTIONS = ("--std=c++17", "--use_fast_math", "-default-device")
+OPTIONS = ("--std=c++17", "-default-device")
 _NAMES = ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
 
 

@@ -1,0 +1,199 @@
+"""The backward kernel: the derived gradients, from what the forward kernel kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from elman.formula import Node
+from elman.formula.symbols import constant, is_input
+from elman.formula.traversal import topological
+from elman.scan.executors.cuda.kernel_printer import AHEAD, Body, KernelPrinter, Stage, indent
+from elman.scan.executors.cuda.schedule import Phase, plan_phases
+
+
+class BackwardKernel(KernelPrinter):
+    """Gradients of products' results are sent, and multiplied by the transposed matrices."""
+
+    name = "backward"
+
+    def shape(self, k: int) -> tuple[int, int]:
+        return self.tiling.units(self.plan.operand_size(k)), self.plan.padded_width(k)
+
+    def plan_phases(self) -> list[Phase]:
+        found, values, read = self.plan.values.derivative, self.plan.values, self.plan.read_back
+        self.classes: dict[str, int] = {}
+
+        def name_values(kind: str, gradients: Mapping[str, Node], width: Mapping[str, int]) -> dict[str, Node]:
+            for name in width:
+                self.classes[f"{kind}_{name}"] = width[name]
+            return {f"{kind}_{name}": read(gradients.get(name, constant(0))) for name in width}
+
+        classes, formula = values.classes, self.plan.formula
+        products = values.trace.products
+        factors = [name_values("dr", found.r, {n: classes[n] for n in p.names}) for p in products]
+        gates = () if self.plan.shared_gates else formula.gates
+        inputs = name_values("dx", found.x, {n: classes[n] for n in gates})
+        units = name_values("dp", found.p, {n: classes[formula.gates[0]] for n in formula.parameters})
+        states = name_values("ds", found.s, {n: classes[n] for n in formula.states})
+        find = lambda a: int(a.args[1]) if is_input(a, "q") else None  # noqa: E731
+        return plan_phases(factors, {**inputs, **units}, states, find)
+
+    def value_class(self, name: str, a: Node) -> int:
+        return self.classes[name]
+
+    def results(self, k: int) -> dict[str, tuple[int, int]]:
+        return {f"q_{k}": (self.plan.width_class(self.plan.values.trace.products[k].operand), 0)}
+
+    def weight(self, k: int) -> list[str]:
+        depth, first, lines = self.plan.operand_size(k), 0, []
+        units = self.tiling.units(depth)
+        whole = sum(self.plan.size[name] for name in self.plan.names(k)) * depth
+        for name, column in self.plan.padded_columns(k).items():
+            size = self.plan.size[name]
+            lines += [
+                f"if (k < {column + self.tiling.padded(size)}) {{",
+                f"  if (k - {column} >= {size}) return 0.f;",
+                f"  return U[(u64)head * {whole} + (u64)({first} + k - {column}) * {depth} + j];",
+                "}",
+            ]
+            first += size
+        outside = f"const int j = rank * {units} + m;", f"if (m >= {units} || j >= {depth}) return 0.f;"
+        return [*outside, *lines, "return 0.f;"]
+
+    def source(self, k: int) -> tuple[str, str, int]:
+        width = self.plan.padded_width(k)
+        buffer = self.argument(f"dr_{k}_out", "u16*")
+        stride = width * self.plan.heads
+        return f"{buffer} + (u64)(token + first) * {stride} + head * {width}", str(stride), width
+
+    def leaf(self, a: Node, phase: int) -> str:
+        kind, name = a.args
+        if kind == "q":
+            fresh = self.phases[phase].product == int(name)
+            width = self.results(int(name))[f"q_{name}"][0]
+            return f"q_{name}" if fresh else self.register(f"kept_q_{name}", width)
+        readers = {"x": self.input, "p": self.parameter, "m": self.mask, "d": self._gradient}
+        readers |= {"e": self._stored, "v": self._operand, "s": self._old, "n": self._new}
+        return readers[kind](name)
+
+    def _gradient(self, name: str) -> str:
+        """Of a new state: from the step after, and from the output."""
+        width = self.plan.values.classes[name]
+        carried = self.register(f"g_{name}", width)
+        if name != self.plan.formula.output:
+            return carried
+        total = self.plan.class_sizes[width] * self.plan.heads
+        address = f"{self.argument('dy', 'const u16*')} + (u64)(token + b) * {total} + unit"
+        return f"({carried} + {self.load('dy_now', width, address, 'u16')})"
+
+    def _stored(self, name: str) -> str:
+        a = self.plan.values.stored[int(name)]
+        address = f"(u64)(token + b) * {self.plan.stored_width} + {self.plan.stored_columns[a]} + unit"
+        kept = self.argument("kept", "const float*")
+        return self.load(f"e_{name}", self.plan.width_class(a), f"{kept} + {address}", "float")
+
+    def _operand(self, name: str) -> str:
+        a = self.plan.values.operands[int(name)]
+        k, width = self.plan.operand_products[int(name)], self.plan.width_class(a)
+        return self._padded(f"v_{name}", f"v_{k}_in", width, "token")
+
+    def _old(self, name: str) -> str:
+        return self._read_state(name, "old", "before")
+
+    def _new(self, name: str) -> str:
+        return self._read_state(name, "new", "after")
+
+    def _read_state(self, name: str, age: str, row: str) -> str:
+        width = self.plan.values.classes[name]
+        if name not in self.plan.float_states:
+            return self._padded(f"{age}_{name}", f"h_{name}", width, row)
+        total = self.plan.class_sizes[width] * self.plan.heads
+        kept = self.argument(f"s_{name}_kept", "const float*")
+        return self.load(f"{age}_{name}", width, f"{kept} + (u64)({row} + b) * {total} + unit", "float")
+
+    def _padded(self, register: str, buffer: str, width: int, row: str) -> str:
+        """A number that the forward kernel sent: its rows may be wider than they need be, by another tiling."""
+        stride = self.argument(f"{buffer}_pitch", "int")
+        pointer = self.argument(buffer, "const u16*")
+        address = f"{pointer} + ((u64)({row} + b) * {self.plan.heads} + head) * {stride} + j"
+        return self.load(register, width, address, "u16")
+
+    def _is_read_after(self, name: str, number: int) -> bool:
+        later = [a for phase in self.phases[number + 1 :] for a in phase.values.values()]
+        return any(is_input(a, "q") and f"q_{a.args[1]}" == name for a in topological(later))
+
+    def finish(self, phase: Phase, bodies: Mapping[int, Body]) -> list[Stage]:
+        stages: list[Stage] = []
+        for k in phase.sends:
+            target, stride, _ = self.source(k)
+            for name, column in self.plan.padded_columns(k).items():
+                width = self.classes[f"dr_{name}"]
+                there = f"{target} + {column} + rank * {self.units(width)}"
+                stage = self.take_stage(stages, width, there, stride)
+                stage.product, stage.column = k, column
+                bodies[width].after.append(stage.put(f"dr_{name}"))
+        for name in phase.values:
+            kind, _, own = name.partition("_")
+            after = bodies[self.classes[name]].after
+            if kind == "dx":
+                address = f"(u64)(token + b) * {self.input_width} + {self.gate_column(own)} + unit"
+                after.append(f"if (real) {self.argument('dx', 'u16*')}[{address}] = to_half({name});")
+            elif kind == "dp":
+                after.append(f"if (real) {self.register(f'sum_{own}', self.classes[name])} += {name};")
+            elif kind == "ds":
+                after.append(f"if (real) {self.register(f'g_{own}', self.classes[name])} = {name};")
+        return stages
+
+    def print_loop(self, steps: list[str]) -> list[str]:
+        places = {"token": "token_at(T)", "before": "before_at(T)", "after": "rows + token_at(T)"}
+        at = lambda T, condition: {  # noqa: E731
+            "condition": condition,
+            **{name: place.replace("T", T) for name, place in places.items()},
+        }
+        step = [
+            "const int count = count_at(t), token = token_at(t);",
+            *steps,
+            *self.print_loads("count_at(t - 1)", **at("t - 1", "t > 0")),
+            *self.print_requests(f"count_at(t - {AHEAD})", **at(f"t - {AHEAD}", f"t >= {AHEAD}")),
+        ]
+        return [
+            *self._print_begin(),
+            "int t = steps - 1;",
+            "while (t >= 0 && first >= count_at(t)) t--;",
+            *self.print_loads("count_at(t)", **at("t", "t >= 0")),
+            "for (int turn = 0; t >= 0; t--, turn++) {",
+            *indent(step),
+            "}",
+            *(["sync_cluster();"] if self.tiling.cluster else []),
+            *self._print_end(),
+        ]
+
+    def _print_begin(self) -> list[str]:
+        bodies: dict[int, list[str]] = {}
+        for name in self.plan.formula.states:
+            width = self.plan.values.classes[name]
+            total = self.plan.class_sizes[width] * self.plan.heads
+            end = f"{self.argument(f'ds_{name}_in', 'const float*')}[(u64)b * {total} + unit]"
+            line = f"{self.register(f'g_{name}', width)} = real ? {end} : 0.f;"
+            bodies.setdefault(width, []).append(line)
+        width = self.plan.values.classes[self.plan.formula.gates[0]]
+        for name in self.plan.formula.parameters:
+            body = bodies.setdefault(width, [])
+            body.append(f"{self.register(f'sum_{name}', width)} = 0.f;")
+            if f"unit_{name}" in self.registers:
+                body.append(f"{self.parameter(name)} = real ? p_{name}[unit] : 0.f;")
+        return ["{", *indent(["const int count = rows;", *self.print_all_pairs(bodies)]), "}"]
+
+    def _print_end(self) -> list[str]:
+        bodies: dict[int, list[str]] = {}
+        for name in self.plan.formula.states:
+            width = self.plan.values.classes[name]
+            total = self.plan.class_sizes[width] * self.plan.heads
+            begin = f"{self.argument(f'ds_{name}_out', 'float*')}[(u64)b * {total} + unit]"
+            bodies.setdefault(width, []).append(f"if (real) {begin} = g_{name}[c][i];")
+        width = self.plan.values.classes[self.plan.formula.gates[0]]
+        for name in self.plan.formula.parameters:
+            total = self.plan.class_sizes[width] * self.plan.heads
+            out = f"{self.argument(f'dp_{name}_out', 'float*')}[(u64)b * {total} + unit]"
+            bodies.setdefault(width, []).append(f"if (real) {out} = sum_{name}[c][i];")
+        return ["{", *indent(["const int count = rows;", *self.print_all_pairs(bodies)]), "}"]

@@ -1,0 +1,115 @@
+"""What a kernel knows of its cell: the formula's values, and the sizes of everything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from elman.formula import Formula, Node
+from elman.formula.symbols import is_input, symbol
+from elman.formula.traversal import substitute
+from elman.scan.executors.cpu.value_plan import ValuePlan, classify_widths
+from elman.scan.executors.cuda.tiling import Tiling
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """A formula, the width of each name, the heads, and how the work is divided."""
+
+    formula: Formula
+    widths: tuple[tuple[str, int], ...]
+    heads: int
+    tiling: Tiling
+
+    @cached_property
+    def values(self) -> ValuePlan:
+        return ValuePlan(self.formula, classify_widths(self.formula, dict(self.widths))[0])
+
+    @cached_property
+    def size(self) -> Mapping[str, int]:
+        """Of each name, within a head."""
+        return {name: width // self.heads for name, width in self.widths}
+
+    @cached_property
+    def class_sizes(self) -> tuple[int, ...]:
+        """Of each class of equally wide names, within a head."""
+        _, sizes = classify_widths(self.formula, dict(self.widths))
+        return tuple(size // self.heads for size in sizes)
+
+    def width_class(self, a: Node) -> int:
+        """The class of a value; what is the same at every unit belongs anywhere."""
+        if a.op == "constant":
+            return 0
+        found = self.values.width(a)
+        assert found is not None, "reductions are refused before"
+        return found
+
+    def operand_size(self, k: int) -> int:
+        return self.class_sizes[self.width_class(self.values.trace.products[k].operand)]
+
+    def names(self, k: int) -> tuple[str, ...]:
+        """The results of product k."""
+        return self.values.trace.products[k].names
+
+    def padded_columns(self, k: int) -> dict[str, int]:
+        """Where the padded units of each result of product k begin, side by side."""
+        starts, at = {}, 0
+        for name in self.names(k):
+            starts[name] = at
+            at += self.tiling.padded(self.size[name])
+        return starts
+
+    def padded_width(self, k: int) -> int:
+        return sum(self.tiling.padded(self.size[name]) for name in self.names(k))
+
+    @cached_property
+    def operand_states(self) -> dict[int, str]:
+        """The products that multiply an old state, and which."""
+        products = enumerate(self.values.trace.products)
+        return {k: product.operand.args[1] for k, product in products if is_input(product.operand, "s")}
+
+    @cached_property
+    def sent_states(self) -> list[str]:
+        """The states that other blocks or the caller read, in 16 bits."""
+        return [*dict.fromkeys([self.formula.output, *self.operand_states.values()])]
+
+    @cached_property
+    def float_states(self) -> list[str]:
+        """The states that the way back reads in 32 bits."""
+        return [name for name in self.formula.states if name != self.formula.output]
+
+    @cached_property
+    def stored_columns(self) -> dict[Node, int]:
+        """Where each value lies that the forward kernel keeps for the way back, side by side, all heads."""
+        columns, at = {}, 0
+        for a in self.values.stored:
+            columns[a] = at
+            at += self.class_sizes[self.width_class(a)] * self.heads
+        return columns
+
+    @property
+    def stored_width(self) -> int:
+        return sum(self.class_sizes[self.width_class(a)] * self.heads for a in self.values.stored)
+
+    @cached_property
+    def shared_gates(self) -> bool:
+        """Are the gradients of the input those of the first product's results, as they are sent?"""
+        first = self.values.shared_gradients(0)
+        whole = first == 0 and len(self.names(0)) == len(self.formula.gates)
+        return whole and self.heads == 1 and all(self.tiling.padded(n) == n for n in self.class_sizes)
+
+    def read_back(self, a: Node) -> Node:
+        """A gradient with all that is read from memory as inputs: ``n`` new states, ``e`` stored values,
+        ``v`` what products multiplied."""
+        places: dict[Node, Node] = {new: symbol("n", name) for new, name in self.values.states.items()}
+        places |= {v: symbol("v", str(self.values.operands.index(v))) for v in self.values.operands}
+        stored = enumerate(self.values.stored)
+        places |= {kept: symbol("e", str(i)) for i, kept in stored if kept not in places}
+        return substitute(a, places)
+
+    @cached_property
+    def operand_products(self) -> list[int]:
+        """The first product that multiplies each value of ``values.operands``."""
+        operands = [product.operand for product in self.values.trace.products]
+        return [operands.index(v) for v in self.values.operands]

@@ -1,0 +1,116 @@
+"""How a layer is divided among the blocks of a GPU, and what of it lies where on the chip. Numbers only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+
+WARPS, THREADS, VECTOR = 8, 256, 8  # as in persistent.cuh
+WORDS = 144  # registers of a thread for weights
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """Groups of ``blocks`` blocks; each group has ``rows`` rows of the batch, each block a part of the units."""
+
+    blocks: int
+    rows: int
+    cluster: bool  # is what the blocks of a group send each other kept in shared memory?
+
+    @property
+    def chunk(self) -> int:
+        """Tiles of eight rows that are multiplied together."""
+        return 2 if self.rows % 16 == 0 else 1
+
+    @property
+    def chunks(self) -> int:
+        return self.rows // (8 * self.chunk)
+
+    def units(self, width: int) -> int:
+        """Of so many units, those of one block: whole vectors."""
+        return ceil(width / self.blocks / VECTOR) * VECTOR
+
+    def padded(self, width: int) -> int:
+        return self.blocks * self.units(width)
+
+    def pairs(self, width: int) -> int:
+        """Of the units and rows of a chunk, those of one thread."""
+        return ceil(self.units(width) * self.chunk * 8 / THREADS)
+
+
+@dataclass(frozen=True)
+class MatrixTiles:
+    """A block's part of a matrix: ``height`` rows of it, times vectors of ``depth`` numbers."""
+
+    height: int
+    depth: int
+    words: int  # registers of a thread that it may take
+
+    @cached_property
+    def across(self) -> int:
+        """How many warps share the rows; the others share the columns."""
+        return 2 if ceil(self.height / 16) >= 4 else 1
+
+    @property
+    def tiles(self) -> int:
+        return ceil(ceil(self.height / 16) / self.across)
+
+    @property
+    def along(self) -> int:
+        return WARPS // self.across
+
+    @property
+    def steps(self) -> int:
+        return ceil(ceil(self.depth / 32) / self.along)
+
+    @property
+    def kept(self) -> int:
+        """Steps whose weights stay in registers."""
+        return min(self.steps, self.words // (self.tiles * 8))
+
+    @property
+    def shared_bytes(self) -> int:
+        return WARPS * self.tiles * (self.steps - self.kept) * 2 * 512
+
+    @property
+    def pitch(self) -> int:
+        return self.tiles * self.across * 16 + 4
+
+    @property
+    def row_pitch(self) -> int:
+        """Numbers between two rows of what is multiplied, in shared memory: no two begin in the same bank."""
+        whole = self.steps * self.along * 32
+        return whole + 32 if whole % 64 == 0 else whole
+
+    def parts_bytes(self, tiling: Tiling) -> int:
+        return self.along * tiling.chunk * 8 * self.pitch * 4
+
+    @property
+    def type(self) -> str:
+        return f"Matrix<{self.tiles}, {self.across}, {self.steps}, {self.kept}>"
+
+
+class SharedMemory:
+    """Where each piece of a block's shared memory begins."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def take(self, count: int, alignment: int = 128) -> int:
+        start = ceil(self.size / alignment) * alignment
+        self.size = start + count
+        return start
+
+
+def share_words(shapes: Sequence[tuple[int, int]]) -> list[MatrixTiles]:
+    """Matrices of one kernel, with the registers divided by their size."""
+    whole = [MatrixTiles(height, depth, 0) for height, depth in shapes]
+    wanted = [m.tiles * m.steps * 8 for m in whole]
+    left, found = WORDS, []
+    for m, words in zip(whole, wanted, strict=True):
+        mine = min(words, WORDS * words // sum(wanted)) if sum(wanted) > WORDS else words
+        found.append(MatrixTiles(m.height, m.depth, min(mine, left)))
+        left -= min(mine, left)
+    return found
