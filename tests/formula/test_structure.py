@@ -61,15 +61,15 @@ def test_one_sign_or_one_function_changes_what_is_read():
     gate = sigmoid(symbol("x", "z"))
     assert shrinking is 1 - gate
     assert growing is 1 + gate
-    assert classify(bend, gates="z n") == "pointwise (h is not linear in itself: it is read by tanh)"
-    assert classify(square, gates="z n") == "pointwise (h is not linear in itself: it is read by mul)"
+    assert classify(bend, gates="z n") == "pointwise: h is not linear in itself: it is read by tanh"
+    assert classify(square, gates="z n") == "pointwise: h is not linear in itself: it is read by mul"
 
 
 def test_states_that_read_each_other_are_not_solved_one_after_the_other():
     def turn(x, U, s):
         return State(h=x.a * s.h - s.c, c=x.a * s.c + s.h)
 
-    assert classify(turn, gates="a", states="h c") == "pointwise (h and c read each other)"
+    assert classify(turn, gates="a", states="h c") == "pointwise: h and c read each other"
 
 
 def test_a_chain_of_states_is_solved_in_its_order():
@@ -88,8 +88,8 @@ def test_a_mean_over_units_and_a_product_are_dense():
     def product(x, U, s):
         return State(h=x.a + U.a(s.h))
 
-    assert classify(over_units, gates="a") == "dense (mean takes all units at once)"
-    assert classify(product, gates="a") == "dense (a step multiplies by U.a)"
+    assert classify(over_units, gates="a") == "dense: mean takes all units at once"
+    assert classify(product, gates="a") == "dense: a step multiplies by U.a"
 
 
 def test_the_form_survives_brackets_quotients_and_minus_signs():

@@ -34,7 +34,10 @@ extern "C" void run_kernel(int grid, int block, void** given) {
   pthread_t threads[1024];
   Thread each[1024];
   pthread_barrier_init(&barrier, 0, block);
-  for (int i = 0; i < block; i++) each[i] = {i, grid, given}, pthread_create(&threads[i], 0, take_blocks, &each[i]);
+  for (int i = 0; i < block; i++) {
+    each[i] = {i, grid, given};
+    pthread_create(&threads[i], 0, take_blocks, &each[i]);
+  }
   for (int i = 0; i < block; i++) pthread_join(threads[i], 0);
 }
 """

@@ -1,4 +1,4 @@
-"""The CUDA kernels of single units, run by the host, equal the loop; NVRTC compiles them for every processor."""
+"""The CUDA kernels of single units, run by the host, equal the loop; NVRTC compiles them for all GPUs."""
 
 import shutil
 

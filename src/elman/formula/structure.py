@@ -39,7 +39,7 @@ class Structure:
     levels: tuple[tuple[LinearState, ...], ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.kind} ({self.reason})"
+        return f"{self.kind}: {self.reason}"
 
 
 @cache

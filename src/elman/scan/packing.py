@@ -74,14 +74,18 @@ def last_position(mask: Bool[Tensor, "B T"], *, reverse: bool) -> Int[Tensor, " 
 class Segments:
     """Where the tokens of a (B, T) batch lie when one row follows the other, without padding.
 
-    Row i has the tokens from ``starts[i]`` to ``starts[i + 1]``; ``index`` holds the flat position b·T + t of each
-    token, and is None when nothing is masked.
+    Row i has the tokens from ``starts[i]`` to ``starts[i + 1]``; ``index`` holds the flat position b·T + t of
+    each token, and is None when nothing is masked.
     """
 
     rows: int
     steps: int
     index: Tensor | None
     starts: Int[Tensor, " rows"]
+
+    @property
+    def tokens(self) -> int:
+        return self.rows * self.steps if self.index is None else len(self.index)
 
     def pack(self, xs: Float[Tensor, "B T D"]) -> Float[Tensor, "N D"]:
         flat = xs.reshape(-1, xs.shape[-1])
@@ -115,7 +119,8 @@ class Lengths:
     def segments(self) -> Segments:
         position = self.mask.flatten().nonzero().squeeze(1)
         starts = torch.cat([self.mask.new_zeros(1, dtype=torch.long), self.mask.sum(1).cumsum(0)])
-        return Segments(*self.mask.shape, position, starts)
+        rows, steps = self.mask.shape
+        return Segments(rows, steps, position, starts)
 
     @cached_property
     def _row_order(self) -> tuple[Tensor, Tensor, list[int]]:

@@ -25,7 +25,7 @@ _WARPS = 32  # that a processor is to have at work
 
 
 class CudaUnits:
-    """Forward and backward of a formula by kernels; cells that are linear in the state run over time at once."""
+    """Forward and backward of a formula by kernels; what is linear in the state runs over time at once."""
 
     def __init__(self, formula: Formula) -> None:
         self.plan = UnitPlan(formula)
@@ -37,7 +37,8 @@ class CudaUnits:
         Y = given.X.new_empty(tokens, width)
         kept = {n: Y.new_empty(Y.shape, dtype=torch.float32) for n in self.plan.kept} if keep else {}
         final = [torch.empty_like(s, memory_format=torch.contiguous_format) for s in given.state]
-        buffers: dict[str, Tensor | None] = {"Y": Y} | {f"H {n}": kept.get(n) for n in self.plan.kept}
+        buffers: dict[str, Tensor | None] = {f"H {n}": kept.get(n) for n in self.plan.kept}
+        buffers["Y"] = Y
         buffers |= {f"final {n}": t for n, t in zip(formula.states, final, strict=True)}
         self._launch(given, buffers, backward=False)
         return UnitResults(Y, final, kept)
@@ -72,7 +73,9 @@ class CudaUnits:
     def choose_shape(self, given: UnitInputs) -> KernelShape:
         """How many tokens a thread and a block have at a time, so that the processors have enough to do."""
         rows, width = given.state[0].shape
-        return find_shape(self.plan, (rows, given.steps, width), given.X.dtype, count_processors(given.X.device))
+        return find_shape(
+            self.plan, (rows, given.steps, width), given.X.dtype, count_processors(given.X.device)
+        )
 
 
 def find_shape(
@@ -106,7 +109,7 @@ def count_processors(device: torch.device) -> int:
 
 
 @cache
-def cuda_units(formula: Formula) -> CudaUnits:
+def find_cuda_units(formula: Formula) -> CudaUnits:
     return CudaUnits(formula)
 
 

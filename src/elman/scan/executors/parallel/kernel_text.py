@@ -1,7 +1,7 @@
 """Pieces of CUDA C that the kernels of single units share: elements, arguments, loads, where a thread is.
 
-A thread has one unit of one row. It reads SPAN tokens at a time into registers, so that their loads are under way
-together, and computes them one after the other.
+A thread has one unit of one row. It reads SPAN tokens at a time into registers, so that their loads are under
+way together, and computes them one after the other.
 """
 
 from __future__ import annotations

@@ -33,7 +33,9 @@ def print_forward_loop(plan: UnitPlan, shape: KernelShape) -> KernelSource:
 
 def print_backward_loop(plan: UnitPlan, shape: KernelShape) -> KernelSource:
     text, formula = KernelText(plan, shape, backward=True), plan.formula
-    step = [f"const float d_{n} = carry_{n}{' + dy[i]' if n == formula.output else ''};" for n in formula.states]
+    step = [
+        f"const float d_{n} = carry_{n}{' + dy[i]' if n == formula.output else ''};" for n in formula.states
+    ]
     step += text.store_gradients(_name_old_input)
     step += text.compute({f"next_{n}": plan.gradient("s", n) for n in formula.states}, _name_old_input)
     step += [f"carry_{n} = next_{n};" for n in formula.states]

@@ -13,7 +13,7 @@ _LOAD = "load_up_to({0} + j, count)"
 
 
 class NativeSource:
-    """The C++ of a plan; ``forward`` and ``backward`` name the buffers that each function is given, in order."""
+    """The C++ of a plan; ``forward`` and ``backward`` name the buffers that each is given, in order."""
 
     def __init__(self, plan: UnitPlan) -> None:
         self.plan, self.formula = plan, plan.formula
@@ -85,7 +85,9 @@ class _RowPrinter:
             f"store({self.array(f'sum {n}')} + j, load({self.array(f'sum {n}')} + j) + dp_{n});" for n in units
         ]
         token = ["const long token = find_token(job, at, n), before = find_token(job, at, n - 1);"]
-        token += [f"const float* old_{n} = n ? {self._old(n)} : {self._of_row(f's0 {n}')};" for n in plan.history]
+        token += [
+            f"const float* old_{n} = n ? {self._old(n)} : {self._of_row(f's0 {n}')};" for n in plan.history
+        ]
         flush = [self._flush(i, n) for i, n in enumerate(units)]
         often = ["if (n % VALUES_BEFORE_SUM == 0) {", *self._indent(flush), "}"] if units else []
         inner = self._indent([*token, *self._over_units(body), *often])
@@ -116,7 +118,9 @@ class _RowPrinter:
 
     def _print_hoisted(self) -> list[str]:
         body = print_lanes(
-            {name: a for a, name in self.known.items()}, lambda a: _LOAD.format(self.buffer(f"p {a.args[1]}")), {}
+            {name: a for a, name in self.known.items()},
+            lambda a: _LOAD.format(self.buffer(f"p {a.args[1]}")),
+            {},
         )
         body += [f"store({self.array(name)} + j, {name});" for name in self.known.values()]
         return self._over_units(body) if self.known else []
@@ -152,7 +156,7 @@ class _RowPrinter:
 def print_lanes(
     targets: Mapping[str, Node], leaf: Callable[[Node], str], known: Mapping[Node, str]
 ) -> list[str]:
-    """One statement a value, operands first; the targets are declared. Inputs and what is known are read once."""
+    """One statement a value, operands first; the targets are declared, inputs and what is known read once."""
     names: dict[Node, str] = {}
     lines: list[str] = []
 

@@ -101,5 +101,5 @@ class NativeUnits:
 
 
 @cache
-def native_units(formula: Formula) -> NativeUnits:
+def find_native_units(formula: Formula) -> NativeUnits:
     return NativeUnits(formula)

@@ -1,8 +1,8 @@
 """A recurrence that is linear in the state as two CUDA kernels: the tokens of a row are computed together.
 
 A block has some units of one row and CHUNKS · SPAN of its tokens at a time. Each thread computes what its SPAN
-tokens make of any state, a ⊙ state + b; the threads of a unit exchange these and know where each begins. What one
-tile of tokens ends with is what the next begins with. The way back is linear as well, from the last token on.
+tokens make of any state, a ⊙ state + b; the threads of a unit exchange these and know where each begins. What
+one tile ends with is what the next begins with. The way back is linear as well, from the last token on.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def list_levels(plan: UnitPlan) -> list[Forms]:
     """The states that some state reads, in the order of solving: they are scanned. The others are read off."""
     read = {b.args[1] for a in plan.trace.new.values() for b in order_values([a]) if is_input(b, "s")}
     each = [
-        {one.name: (one.factor, one.term) for one in level if one.name in read} for level in plan.structure.levels
+        {one.name: (one.factor, one.term) for one in level if one.name in read}
+        for level in plan.structure.levels
     ]
     return [level for level in each if level]
 
@@ -41,7 +42,10 @@ def print_forward_scan(plan: UnitPlan, shape: KernelShape) -> KernelSource:
     levels = list_levels(plan)
     scanned = [name for level in levels for name in level]
     loads = text.load_token()
-    body = [declare(loads), *unroll([*text.place_token("first"), *(f"{n}[i] = {v};" for n, v in loads.items())])]
+    body = [
+        declare(loads),
+        *unroll([*text.place_token("first"), *(f"{n}[i] = {v};" for n, v in loads.items())]),
+    ]
     body += [declare(f"old_{name}" for name in scanned)]
     for level in levels:
         body += _print_level(text, level)
@@ -61,19 +65,22 @@ def print_forward_scan(plan: UnitPlan, shape: KernelShape) -> KernelSource:
 def print_backward_scan(plan: UnitPlan, shape: KernelShape) -> KernelSource:
     """The gradient of an old state is factor ⊙ (the gradient of the new one) + what other new states give."""
     text, formula = KernelText(plan, shape, backward=True), plan.formula
-    levels = [
-        {name: _split_gradient(plan, name) for name in level} for level in reversed(list_levels(plan))
-    ]
+    levels = [{name: _split_gradient(plan, name) for name in level} for level in reversed(list_levels(plan))]
     scanned = [name for level in levels for name in level]
     unread = [name for name in formula.states if name not in scanned]
     loads = text.load_token()
-    body = [declare(loads), *unroll([*text.place_token("first"), *(f"{n}[i] = {v};" for n, v in loads.items())])]
+    body = [
+        declare(loads),
+        *unroll([*text.place_token("first"), *(f"{n}[i] = {v};" for n, v in loads.items())]),
+    ]
     body += [declare(f"d_{name}" for name in formula.states)]
     ends = [f"d_{n}[i] = {_direct(text, n)};" for n in unread]
     body += unroll([*text.place_token("first"), *ends]) if unread else []
     for level in levels:
         body += _print_level(text, level)
-    body += unroll([*text.place_token("first"), "if (there) {", *indent(text.store_gradients(_name_input)), "}"])
+    body += unroll(
+        [*text.place_token("first"), "if (there) {", *indent(text.store_gradients(_name_input)), "}"]
+    )
     begin = [f"float carry_{n} = inside ? {text.argument(f'd {n}')}[place] : 0.f;" for n in scanned]
     begin += [f"float sum_{n} = 0.f;" for n in formula.parameters]
     end = [f"{text.argument(f'd0 {n}', 'float*')}[place] = carry_{n};" for n in scanned]

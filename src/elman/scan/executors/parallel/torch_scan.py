@@ -1,7 +1,7 @@
 """Cells that are linear in the state by a parallel scan in plain torch: any precision, any device.
 
-h_t = a_t ⊙ h_{t-1} + b_t is cut into pieces of equal length. All pieces are computed at the same time, each as if it
-began with zero; then what each piece begins with is known from the piece before, and is added.
+h_t = a_t ⊙ h_{t-1} + b_t is cut into pieces of equal length. All pieces are computed at the same time, each as
+if it began with zero; then what each piece begins with is known from the piece before, and is added.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def run_scans(
         parts, there = [t.flip(1) for t in parts], None if there is None else there.flip(1)
     kinds = [*(("x", g) for g in formula.gates), *(("m", m) for m in formula.masks)]
     known = {symbol(*names): t for names, t in zip(kinds, parts, strict=True)}
-    known |= {symbol("p", n): p.to(dtype) for n, p in zip(formula.parameters, cell.unit_parameters(), strict=True)}
+    known |= {
+        symbol("p", n): p.to(dtype) for n, p in zip(formula.parameters, cell.unit_parameters(), strict=True)
+    }
     new: dict[str, Tensor] = {}
     for level in find_structure(formula).levels:
         for one in level:

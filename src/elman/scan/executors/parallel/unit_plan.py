@@ -34,7 +34,7 @@ class UnitPlan:
         return derivative(self.trace)
 
     def gradient(self, kind: str, name: str) -> Node:
-        """dL/d of a gate's input (x), an old state (s) or a per-unit parameter (p); zero where it is not read."""
+        """dL/d of a gate's input (x), an old state (s) or a per-unit parameter (p); zero if it is not read."""
         found: Node = getattr(self.derivative, kind).get(name, constant(0))
         return found
 
@@ -61,7 +61,7 @@ class UnitPlan:
         return tuple(n for n in self.history if n != output and self.find_source(n) is None)
 
     def find_hoisted(self, values: Sequence[Node]) -> list[Node]:
-        """What is made of per-unit parameters alone, and read by what is not: computed once, not at each step."""
+        """What is made of per-unit parameters alone and read by what is not: computed once, not each step."""
         made = [a for a in order_values(values) if a.operands and is_rowless(a)]
         read = {o for a in order_values(values) if a.operands and not is_rowless(a) for o in a.operands}
         return [a for a in made if a in read or a in values]

@@ -9,13 +9,13 @@ import torch
 
 from elman.cells import Formulaic
 from elman.cells.formulaic import GivenWeights
-from elman.formula import Formula
 from elman.scan.execution import Execution
 from elman.scan.executors.parallel.unit_values import UnitGradients, UnitInputs, UnitResults
+from elman.scan.executors.recurrence import split_inputs
 from elman.scan.packing import Segments
 from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Tensor
-from elman.state import State, keep, map_state
+from elman.state import State, keep
 
 
 @runtime_checkable
@@ -79,21 +79,15 @@ class _UnitRecurrence(torch.autograd.Function):
 
 
 def _gather(known: _UnitRun, X: Tensor, inputs: Sequence[Tensor]) -> UnitInputs:
-    state, units, masks = split_inputs(known.cell.formula, inputs)
+    state, _, units, masks = split_inputs(known.cell.formula, inputs)
     segments = known.segments
     return UnitInputs(X.contiguous(), state, units, masks, segments.starts, segments.steps, known.reverse)
-
-
-def split_inputs(formula: Formula, inputs: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-    """States, per-unit parameters and masks out of one flat list."""
-    first, second = len(formula.states), len(formula.states) + len(formula.parameters)
-    return [*inputs[:first]], [*inputs[first:second]], [*inputs[second:]]
 
 
 def _step_plainly(known: _UnitRun, X: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
     """The same by plain steps, which can be differentiated again."""
     formula, segments = known.cell.formula, known.segments
-    parts, units, masks = split_inputs(formula, inputs)
+    parts, _, units, masks = split_inputs(formula, [t.to(X.dtype) for t in inputs])
     state = State(**dict(zip(formula.states, parts, strict=True)))
     given = GivenWeights(known.cell, [], units)
     each = [segments.unpack(t) for t in (X, *masks)]
@@ -105,4 +99,4 @@ def _step_plainly(known: _UnitRun, X: Tensor, *inputs: Tensor) -> tuple[Tensor, 
         state = keep(there[:, t], new, state)
         ys[t] = given.output(new)
     y = segments.pack(torch.stack([ys[t] for t in steps], 1))
-    return y, *map_state(lambda s: s, state)
+    return y, *state
