@@ -8,6 +8,7 @@ import torch
 from elman.cells import (
     CELLS,
     GRU,
+    HGRN,
     LSTM,
     RGLRU,
     SLSTM,
@@ -17,6 +18,7 @@ from elman.cells import (
     FormulaCell,
     IndRNN,
     LayerNormLSTM,
+    ParaGRU,
     PeepholeLSTM,
     ProjectedLSTM,
     ResetAfterGRU,
@@ -120,11 +122,16 @@ def test_an_rg_lru_begins_with_decays_between_nine_tenths_and_one():
     assert 0.99 < decay.max() <= 0.9991
 
 
+def test_the_bounds_of_an_hgrn_begin_evenly():
+    torch.testing.assert_close(torch.sigmoid(HGRN(D, 50).p[0].detach()), torch.linspace(0.01, 0.99, 50))
+
+
 def test_the_weights_of_single_units_begin_uniform():
     u = IndRNN(D, 500).p[0]
     assert 0 <= u.min() < 0.1
     assert 0.9 < u.max() <= 1
     assert all(1 < p.abs().max() <= 1.5**0.5 for p in SRU(D, 500).p)
+    assert all(-1 <= p.min() < -0.9 and 0.9 < p.max() <= 1 for p in ParaGRU(D, 500).p)
 
 
 def test_the_seed_decides():

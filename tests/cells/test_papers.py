@@ -75,6 +75,30 @@ def qrnn(cell, x):
         yield sigmoid(o[t]) * c
 
 
+def ssru(cell, x):
+    c = np.zeros(H)
+    for f, z in zip(sigmoid(x["f"]), x["z"], strict=True):
+        c = f * c + (1 - f) * z
+        yield np.maximum(0, c)
+
+
+def hgrn(cell, x):
+    low, c = sigmoid(units_of(cell)["l"]), np.zeros(H)
+    for t in range(T):
+        f = low + (1 - low) * sigmoid(x["f"][t])
+        c = f * c + (1 - f) * (x["i"][t] * sigmoid(x["i"][t]))
+        yield c * (x["g"][t] * sigmoid(x["g"][t]))
+
+
+def para_gru(cell, x):
+    """The GRU of the textbook, its matrices diagonal."""
+    U, h = {gate: np.diag(u) for gate, u in units_of(cell).items()}, np.zeros(H)
+    for t in range(T):
+        z, r = (sigmoid(x[gate][t] + U[gate] @ h) for gate in "zr")
+        h = (1 - z) * h + z * np.tanh(x["n"][t] + U["n"] @ (r * h))
+        yield h
+
+
 def slstm(cell, x):
     """Without the stabiliser: exponential gates as they stand in the paper."""
     U = dict(zip("ifzo", np.split(cell.U[0].detach().numpy(), 4), strict=True))
@@ -95,6 +119,9 @@ PAPERS = {
     "sru": sru,
     "qrnn": qrnn,
     "slstm": slstm,
+    "ssru": ssru,
+    "hgrn": hgrn,
+    "para-gru": para_gru,
 }
 
 

@@ -61,7 +61,7 @@ def assert_same(ours, theirs, tolerance):
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=["float64", "float32"])
 @pytest.mark.parametrize("reverse", [False, True], ids=["forward", "reverse"])
 @pytest.mark.parametrize("mask", RAGGED, ids=NAMES)
-@pytest.mark.parametrize("executor", ["torch", "cpu", "codegen", "auto"])
+@pytest.mark.parametrize("executor", ["parallel", "torch", "cpu", "codegen", "auto"])
 @pytest.mark.parametrize("name", ALL)
 def test_an_executor_equals_the_loop(name, executor, mask, reverse, dtype):
     cell = cell_of(name, dtype)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from elman.cells import GRU, LSTM, Dropout, Residual, Stacked, Zoneout
+from elman.cells import CELLS, GRU, LSTM, Dropout, Residual, Stacked, Zoneout
 from elman.errors import ModelError
 from elman.scan import EXECUTORS, explain, scan
 from elman.scan.executors import choice, torch_kernels
@@ -48,12 +48,22 @@ def test_a_compound_is_explained_part_by_part_with_reasons():
     stack = Stacked([Dropout(LSTM(3, 4), 0.5), Residual(GRU(4, 4))])
     xs = torch.zeros(2, 5, 3)
     assert str(explain(stack, xs)).splitlines() == [
-        f"lstm 3 -> 4: torch ({SMALL})",
-        f"gru 4 -> 4: codegen ({SMALL}; not torch: PyTorch has no kernel for the formula 'gru')",
+        f"lstm 3 -> 4: torch (dense: a step multiplies by U.i, U.f, U.z, U.o; {SMALL})",
+        f"gru 4 -> 4: codegen (dense: a step multiplies by U.r, U.z, U.n; {SMALL}; "
+        "not torch: PyTorch has no kernel for the formula 'gru')",
     ]
     padded = explain(stack, xs, MASK).choices[0]
     assert padded.executor == "codegen"
     assert "LSTM without padding" in padded.reasons["torch"]
+
+
+def test_the_class_of_a_recurrence_is_said_and_why():
+    linear, bent = (str(explain(CELLS[name](8, 32), torch.zeros(2, 50, 8))) for name in ("ssru", "sru"))
+    assert (
+        linear
+        == "ssru 8 -> 32: parallel (linear in the state: c = a ⊙ old + b, h from the input and other states)"
+    )
+    assert bent == "sru 8 -> 32: parallel (pointwise: c is not linear in itself: it is read by sigmoid)"
 
 
 def test_explaining_draws_no_random_number_that_a_run_would_miss():

@@ -7,6 +7,7 @@ from elman.cells.elman import Elman, ReLUElman
 from elman.cells.formula_cell import ElementwiseCell, FormulaCell, RecurrentCell, count_parameters
 from elman.cells.formulaic import Formulaic, WrappedCell
 from elman.cells.gru import GRU, FlippedGRU, ReLUGRU, ResetAfterGRU
+from elman.cells.light_cells import HGRN, SSRU, ParaGRU
 from elman.cells.lstm import LSTM, BoundedLSTM
 from elman.cells.lstm_variants import SLSTM, CoupledLSTM, LayerNormLSTM, PeepholeLSTM, ProjectedLSTM
 from elman.cells.mogrifier import Mogrifier
@@ -27,11 +28,13 @@ from elman.cells.stored_cell import CellMaker
 __all__ = [
     "CELLS",
     "GRU",
+    "HGRN",
     "LSTM",
     "QRNN",
     "RGLRU",
     "SLSTM",
     "SRU",
+    "SSRU",
     "BoundedLSTM",
     "Cell",
     "CellMaker",
@@ -49,6 +52,7 @@ __all__ = [
     "Mogrifier",
     "OutputWrapper",
     "OwnCell",
+    "ParaGRU",
     "PartScanner",
     "PeepholeLSTM",
     "ProjectedLSTM",

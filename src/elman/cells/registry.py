@@ -9,6 +9,7 @@ from typing import Any
 from elman.cells.elementwise import QRNN, RGLRU, SRU, IndRNN, MinGRU, MinLSTM
 from elman.cells.elman import Elman, ReLUElman
 from elman.cells.gru import GRU, FlippedGRU, ReLUGRU, ResetAfterGRU
+from elman.cells.light_cells import HGRN, SSRU, ParaGRU
 from elman.cells.lstm import LSTM, BoundedLSTM
 from elman.cells.lstm_variants import SLSTM, CoupledLSTM, LayerNormLSTM, PeepholeLSTM, ProjectedLSTM
 from elman.cells.own_cell import OwnCell, check_name, hold_cell
@@ -35,6 +36,9 @@ CELLS: dict[str, CellMaker] = {
     "sru": SRU,
     "qrnn": QRNN,
     "indrnn": IndRNN,
+    "ssru": SSRU,
+    "hgrn": HGRN,
+    "para-gru": ParaGRU,
 }
 """Cells by the names that configurations and the command line use."""
 

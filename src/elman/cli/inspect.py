@@ -152,9 +152,11 @@ def _show_executors(choices: list[ExecutorChoice]) -> None:
 
     click.echo(f"\nexecutors on the CPU, for {ROWS} sequences of up to {STEPS} tokens")
     print_table(
-        ["layer", "cell", "mode", "executor", "why not a faster one"],
-        [
-            [c.name, c.cell, c.mode, c.executor, "; ".join(f"{n}: {r}" for n, r in c.reasons.items())]
-            for c in choices
-        ],
+        ["layer", "cell", "mode", "executor", "why not a faster one", "recurrence"],
+        [[c.name, c.cell, c.mode, c.executor, _join_reasons(c), c.structure] for c in choices],
     )
+
+
+def _join_reasons(choice: ExecutorChoice) -> str:
+    """Why not a faster executor, unless it is what the class of the recurrence says already."""
+    return "; ".join(f"{n}: {r}" for n, r in choice.reasons.items() if r not in choice.structure)

@@ -6,23 +6,28 @@ The text is plain C++ as well, so that the host's compiler can check its numeric
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from elman.errors import FormulaError
 from elman.formula.operation import OPS, Op
 from elman.formula.symbols import Node
 from elman.formula.traversal import order_values, sort_operands
 
+NOTHING: Mapping[Node, str] = MappingProxyType({})
 _OPERATORS = ("add", "sub", "mul", "neg")  # written as such; everything else is a function of HEADER
 
 
-def print_statements(values: Mapping[str, Node], leaf: Callable[[Node], str]) -> list[str]:
+def print_statements(
+    values: Mapping[str, Node], leaf: Callable[[Node], str], known: Mapping[Node, str] = NOTHING
+) -> list[str]:
     """``const float v3 = ...;`` once for every operation, operands first, then ``name = v3;`` for each value.
 
-    ``leaf`` says how an input is written. Equal values have equal text in every process.
+    ``leaf`` says how an input is written, ``known`` how values are that were computed before. Equal values have
+    equal text in every process.
     """
-    names: dict[Node, str] = {}
+    names = {**known}
     lines: list[str] = []
-    for a in order_values(values.values()):
+    for a in order_values(values.values(), known):
         if a.op == "input":
             names[a] = leaf(a)
         elif a.op == "constant":
@@ -89,7 +94,12 @@ DEVICE float sigmoid_f(float a) { return __fdividef(1.f, 1.f + __expf(-a)); }
 DEVICE float tanh_f(float a) { return 1.f - __fdividef(2.f, 1.f + __expf(2.f * a)); }
 #else
 DEVICE float sigmoid_f(float a) { return 1.f / (1.f + expf(-a)); }
-DEVICE float tanh_f(float a) { return tanhf(a); }
+DEVICE float tanh_f(float a) {  // near zero a polynomial, where the other loses digits
+  const float z = a * a, far = 1.f - 2.f / (1.f + expf(2.f * a));
+  float p = (-5.70498872745e-3f * z + 2.06390887954e-2f) * z - 5.37397155531e-2f;
+  p = (p * z + 1.33314422036e-1f) * z - 3.33332819422e-1f;
+  return z < 0.390625f ? a + a * z * p : far;
+}
 #endif
 DEVICE float silu_f(float a) { return a * sigmoid_f(a); }
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from elman.formula.operation import OPS
 from elman.formula.symbols import Node, operate
@@ -23,12 +23,15 @@ def topological(outputs: Iterable[Node]) -> list[Node]:
     return list(order)
 
 
-def order_values(outputs: Iterable[Node]) -> list[Node]:
-    """The same nodes in an order that does not depend on what was traced before: code is known by its text."""
+def order_values(outputs: Iterable[Node], known: Container[Node] = ()) -> list[Node]:
+    """The same nodes in an order that does not depend on what was traced before: code is known by its text.
+
+    What is ``known`` already is left out, with what it is made of.
+    """
     order: dict[Node, None] = {}
 
     def visit(a: Node) -> None:
-        if a not in order:
+        if a not in order and a not in known:
             for operand in sort_operands(a):
                 visit(operand)
             order[a] = None

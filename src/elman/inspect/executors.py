@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -29,6 +29,7 @@ class ExecutorChoice:
     cell: str  # its formula and sizes
     executor: str
     reasons: dict[str, str] = field(default_factory=dict)
+    structure: str = ""  # of its recurrence: dense, pointwise or linear in the state, and why
 
 
 def executor_choices(net: nn.Module) -> list[ExecutorChoice]:
@@ -76,13 +77,13 @@ def _choices(place: _Place, mode: str) -> Iterator[ExecutorChoice]:
 
 def _choose_alone(place: _Place) -> Iterator[ExecutorChoice]:
     """What runs one short text, where that is the C++ for few rows, or would be with a library."""
-    missing = why_not_few()
+    missing, mode = why_not_few(), "prediction, one text"
     for choice in _explain(place, padding=False, rows=1):
         if choice.executor == FEW.name:
-            yield ExecutorChoice(place.name, "prediction, one text", choice.cell, choice.executor)
+            yield ExecutorChoice(place.name, mode, choice.cell, FEW.name, structure=choice.structure)
         elif missing is not None and place.cell.output_size >= SMALLEST:
             reasons = {FEW.name: missing, **choice.reasons}
-            yield ExecutorChoice(place.name, "prediction, one text", choice.cell, choice.executor, reasons)
+            yield ExecutorChoice(place.name, mode, *astuple(replace(choice, reasons=reasons)))
 
 
 def _explain(place: _Place, padding: bool, rows: int = ROWS) -> tuple[Choice, ...]:

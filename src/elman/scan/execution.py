@@ -11,7 +11,7 @@ import torch
 from elman.cells import Cell
 from elman.cuda_graph import is_recording
 from elman.errors import ArgumentError, ModelError, show_value
-from elman.scan.packing import Lengths, Packing
+from elman.scan.packing import Lengths, Packing, Segments
 from elman.shapes import Float, Tensor
 
 
@@ -55,6 +55,15 @@ class Execution:
             return self.lengths.packing(self.reverse)
         rows, steps = xs.shape[:2]
         return Packing(rows, steps, [rows] * steps, None, None, self.reverse)
+
+    def segments(self, xs: Float[Tensor, "B T D"]) -> Segments:
+        """Where the tokens lie when one row follows the other."""
+        if self.lengths is not None and self.has_padding:
+            return self.lengths.segments
+        rows, steps = xs.shape[:2]
+        return Segments(
+            rows, steps, None, torch.arange(0, rows * steps + 1, max(steps, 1), device=xs.device)[: rows + 1]
+        )
 
 
 @dataclass(frozen=True)

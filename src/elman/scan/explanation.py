@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from elman.cells import Cell, Formulaic
+from elman.formula.structure import find_structure
 from elman.scan.execution import Execution, Executor
 from elman.scan.executors import EXECUTORS, Scanner, rank_executors, require_known
 from elman.shapes import Bool, Float, Tensor
@@ -20,9 +21,14 @@ class Choice:
     cell: str
     executor: str
     reasons: dict[str, str] = field(default_factory=dict)
+    structure: str = ""  # the class of its recurrence, and why it is of that class
 
     def __str__(self) -> str:
-        why = "; ".join(f"not {name}: {reason}" for name, reason in self.reasons.items())
+        said = [self.structure] if self.structure else []
+        said += [
+            f"not {name}: {reason}" for name, reason in self.reasons.items() if reason not in self.structure
+        ]
+        why = "; ".join(said)
         return f"{self.cell}: {self.executor}" + (f" ({why})" if why else "")
 
 
@@ -53,8 +59,11 @@ def explain(
         chosen = execution.executor == "auto" and executor.name in EXECUTORS
         ranked = rank_executors(cell, execution) if chosen else []
         reasons = {one.name: reason for one, reason in ranked if reason is not None}
-        name = cell.formula.name if isinstance(cell, Formulaic) else type(cell).__name__
-        choices.append(Choice(f"{name} {cell.input_size} -> {cell.output_size}", executor.name, reasons))
+        formula = cell.formula if isinstance(cell, Formulaic) else None
+        name = type(cell).__name__ if formula is None else formula.name
+        structure = "" if formula is None else str(find_structure(formula))
+        about = f"{name} {cell.input_size} -> {cell.output_size}"
+        choices.append(Choice(about, executor.name, reasons, structure))
         return xs.new_zeros(*xs.shape[:2], cell.output_size), state
 
     with torch.random.fork_rng():  # masks are drawn as for a run, and no later draw may notice

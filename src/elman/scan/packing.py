@@ -70,6 +70,34 @@ def last_position(mask: Bool[Tensor, "B T"], *, reverse: bool) -> Int[Tensor, " 
     return (mask * (times.flip(0) if reverse else times)).argmax(1)
 
 
+@dataclass(frozen=True)
+class Segments:
+    """Where the tokens of a (B, T) batch lie when one row follows the other, without padding.
+
+    Row i has the tokens from ``starts[i]`` to ``starts[i + 1]``; ``index`` holds the flat position b·T + t of
+    each token, and is None when nothing is masked.
+    """
+
+    rows: int
+    steps: int
+    index: Tensor | None
+    starts: Int[Tensor, " rows"]
+
+    @property
+    def tokens(self) -> int:
+        return self.rows * self.steps if self.index is None else len(self.index)
+
+    def pack(self, xs: Float[Tensor, "B T D"]) -> Float[Tensor, "N D"]:
+        flat = xs.reshape(-1, xs.shape[-1])
+        return flat if self.index is None else flat.index_select(0, self.index)
+
+    def unpack(self, ys: Float[Tensor, "N H"]) -> Float[Tensor, "B T H"]:
+        """The inverse of ``pack``; zeros where the mask is false."""
+        if self.index is not None:
+            ys = ys.new_zeros(self.rows * self.steps, ys.shape[-1]).index_copy(0, self.index, ys)
+        return ys.view(self.rows, self.steps, -1)
+
+
 class Lengths:
     """What a mask (B, T) says of a batch, computed once for all layers and both directions."""
 
@@ -86,6 +114,13 @@ class Lengths:
         if reverse not in self._packings:
             self._packings[reverse] = self._pack(reverse)
         return self._packings[reverse]
+
+    @cached_property
+    def segments(self) -> Segments:
+        position = self.mask.flatten().nonzero().squeeze(1)
+        starts = torch.cat([self.mask.new_zeros(1, dtype=torch.long), self.mask.sum(1).cumsum(0)])
+        rows, steps = self.mask.shape
+        return Segments(rows, steps, position, starts)
 
     @cached_property
     def _row_order(self) -> tuple[Tensor, Tensor, list[int]]:

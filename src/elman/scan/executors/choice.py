@@ -12,10 +12,11 @@ from elman.scan.executors.codegen import CODEGEN
 from elman.scan.executors.cpu import CPU
 from elman.scan.executors.cuda import CUDA
 from elman.scan.executors.loop import LOOP
+from elman.scan.executors.parallel import PARALLEL
 from elman.scan.executors.torch_kernels import TORCH
 from elman.second_derivatives import needs_plain_form
 
-EXECUTORS: dict[str, Executor] = {one.name: one for one in (CPU, CUDA, TORCH, CODEGEN, LOOP)}
+EXECUTORS: dict[str, Executor] = {one.name: one for one in (PARALLEL, CPU, CUDA, TORCH, CODEGEN, LOOP)}
 """By the names that a user may ask for, the fastest first."""
 
 

@@ -346,15 +346,8 @@ class KernelPrinter(ABC):
         ]
         setup = self._print_setup()
         pointers = [f"{kind} {name}" for name, kind in sorted(self.arguments.items())]
-        numbers = [
-            *pointers,
-            "const int* sizes",
-            "const int* offsets",
-            "int rows",
-            "int steps",
-            "int halves",
-            "int begin",
-        ]
+        numbers = [f"int {name}" for name in ("rows", "steps", "halves", "begin")]
+        takes = [*pointers, "const int* sizes", "const int* offsets", *numbers]
         cluster = f"__cluster_dims__({tiling.blocks}, 1, 1) " if tiling.cluster else ""
         opening = f'extern "C" __global__ void {cluster}__launch_bounds__(THREADS, 1) {self.name}('
         place = [

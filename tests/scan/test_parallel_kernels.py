@@ -1,0 +1,115 @@
+"""The CUDA kernels of single units, run by the host, equal the loop; NVRTC compiles them for all GPUs."""
+
+import shutil
+
+import pytest
+import torch
+
+from elman.cells import FormulaCell
+from elman.formula import State, formula, sigmoid, tanh
+from elman.formula.structure import DENSE, find_structure
+from elman.scan import scan
+from elman.scan.execution import Execution
+from elman.scan.executors.cuda.nvrtc import CudaError, compile_kernel, load_nvrtc
+from elman.scan.executors.parallel import cuda_units
+from elman.scan.executors.parallel.cuda_units import CudaUnits, find_shape
+from elman.scan.executors.parallel.kernel_text import ELEMENTS, KernelShape
+from elman.scan.executors.parallel.unit_plan import UnitPlan
+from elman.scan.executors.parallel.unit_recurrence import run_units
+from elman.state import leaves, map_state
+from tests.scan.emulation import HostKernel
+from tests.zoo import FORMULAS, cell_of
+
+POINTWISE = [name for name in FORMULAS if find_structure(cell_of(name).formula).kind != DENSE]
+RUN = ["mingru", "qrnn", "rg-lru", "ssru", "sru", "own"]
+ROWS, STEPS = 3, 19
+SHAPE = KernelShape(torch.float32, span=2, chunks=4, units=4)  # two and a half tiles, two groups of units
+MASKS = {"full": None, "ragged": torch.arange(STEPS) < torch.tensor([19, 0, 11])[:, None]}
+
+
+@formula(gates="a b", states="h k c", parameters="w", output="k")
+def own(x, U, s, p):
+    """Three states in a chain, the output amid them and read by another."""
+    c = sigmoid(x.a) * s.c + x.b * p.w
+    k = 0.9 * tanh(p.w) * s.k - s.c * x.a
+    return State(h=c * s.k, k=k, c=c)
+
+
+def make(name):
+    torch.manual_seed(4)
+    cell = FormulaCell(own, 3, 6) if name == "own" else FORMULAS[name](3, 6)
+    for weight in cell.parameters():
+        torch.nn.init.normal_(weight, std=0.5)
+    return cell
+
+
+@pytest.fixture(scope="module")
+def on_host(tmp_path_factory):
+    """Kernels are compiled for the host, each once."""
+    if shutil.which("c++") is None:
+        pytest.skip("no C++ compiler here")
+    folder, made = tmp_path_factory.mktemp("kernels"), {}
+
+    def load(source, name, device):
+        if source not in made:
+            made[source] = HostKernel(source, name, folder)
+        return made[source]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cuda_units, "load_kernel", load)
+        patch.setattr(CudaUnits, "choose_shape", lambda self, given: SHAPE)
+        yield
+
+
+def outcome(cell, xs, state, run):
+    ys, final = run(cell, xs, state)
+    parts = [ys, *(t for _, t in leaves(final))]
+    torch.manual_seed(2)
+    loss = sum((part * torch.randn(part.shape).to(part)).sum() for part in parts)
+    given = [xs, *(t for _, t in leaves(state)), *cell.parameters()]
+    return [*parts, *torch.autograd.grad(loss, given, allow_unused=True, materialize_grads=True)]
+
+
+@pytest.mark.parametrize("reverse", [False, True], ids=["forward", "reverse"])
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("name", RUN)
+def test_a_kernel_run_by_the_host_equals_the_loop(on_host, name, mask, reverse):
+    cell, mask = make(name), MASKS[mask]
+    torch.manual_seed(1)
+    xs = torch.randn(ROWS, STEPS, 3, requires_grad=True)
+    state = map_state(lambda t: torch.randn_like(t).requires_grad_(), cell.initial(xs))
+    execution = Execution.begin(xs, mask, reverse=reverse)
+    ours = outcome(cell, xs, state, lambda c, x, s: run_units(c, x, s, execution, CudaUnits(cell.formula)))
+    wide = (cell.double(), xs.detach().double().requires_grad_(), map_state(_widen, state))
+    theirs = outcome(*wide, lambda c, x, s: scan(c, x, mask, s, reverse=reverse, executor="loop"))
+    for a, b in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a.double(), b, rtol=2e-5, atol=2e-5)
+
+
+def _widen(t):
+    return t.detach().double().requires_grad_()
+
+
+@pytest.mark.parametrize("name", POINTWISE)
+def test_a_kernel_is_compiled_for_each_processor(name, tmp_path, monkeypatch):
+    try:
+        load_nvrtc()
+    except CudaError as error:
+        pytest.skip(str(error))
+    number = POINTWISE.index(name)
+    element, architecture = ELEMENTS[number % 3], ("sm_80", "sm_90a", "sm_100a")[number // 3 % 3]
+    plan = UnitPlan(cell_of(name).formula)
+    for backward in (False, True):
+        shape = find_shape(plan, (8, 8192, 512), element, 132)
+        source = cuda_units.print_kernel(plan.formula, shape, backward)
+        assert len(compile_kernel(source.text, architecture)) > 1000
+
+
+def test_long_rows_are_cut_into_more_pieces_than_many_rows():
+    plan = UnitPlan(cell_of("mingru").formula)
+    many, long, short = (
+        find_shape(plan, size, torch.bfloat16, 132) for size in ((512, 512, 512), (8, 8192, 512), (8, 5, 512))
+    )
+    assert many.chunks == 1 < long.chunks
+    assert short.chunks == 1
+    assert find_shape(UnitPlan(cell_of("sru").formula), (8, 8192, 512), torch.float16, 132).chunks == 1
