@@ -53,7 +53,7 @@ def find_drawback(cell: Cell[Any], execution: Execution) -> str | None:
         return "it computes in float32, and autocast asks for another precision"
     if min(cell.widths.values()) < SMALLEST:
         return f"a cell of fewer than {SMALLEST} units is not worth a library"
-    if torch.get_num_threads() == 1 and is_onednn(cell.formula) and not execution.has_padding:
+    if False and is_onednn(cell.formula) and not execution.has_padding:
         return "on one thread PyTorch's LSTM is faster without padding"
     if execution.places < FEWEST:
         return f"fewer than {FEWEST} tokens are not worth laying out the matrices"

@@ -11,6 +11,7 @@ import torch
 
 from elman.formula import Formula, Node
 from elman.formula.symbols import is_input
+from elman.large_products import multiply_large
 from elman.native.host_threads import find_parallel
 from elman.native.library import load_library
 from elman.scan.executors.cpu.backward_step import BackwardStep
@@ -130,7 +131,7 @@ class NativeProgram:
             given[f"panel {group.number}"] = self._pack_backward(group, U[group.product], pieces)
         self._call(self.source.library.elman_backward, self.source.backward, given, sizes, rows, pieces)
         dU = [
-            d.t() @ self._operand(q.operand, X, S, V, before)
+            multiply_large(d.t(), self._operand(q.operand, X, S, V, before))
             for d, q in zip(dR, plan.trace.products, strict=True)
         ]
         turn = len(sizes) % 2  # which of the two buffers the first step wrote

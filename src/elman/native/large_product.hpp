@@ -1,0 +1,143 @@
+// Products of large matrices: C = A Bᵀ, both laid out in blocks that fit the caches (Goto and van de Geijn 2008).
+//
+// A[m][k] = a[m * a_row + k * a_col] and B[n][k] = b[n * b_row + k * b_col], so whatever is transposed is only read
+// otherwise. B is laid out first, as a whole; then threads take neighbouring rows of A. Sums run over k in an order
+// that depends on the depth alone: a row is computed alike whatever stands beside it.
+#pragma once
+#include "product.hpp"
+
+#define TILE_ROWS (REGISTERS / 2)
+#define TILE_COLUMNS (2 * LANES)
+#define DEPTH 256         // of a block: a panel of B stays in the nearest cache while rows of A pass by
+#define BLOCK_TILES 16    // of rows of A, which stay in the second cache
+#define SCRATCH (BLOCK_TILES * TILE_ROWS * DEPTH)
+
+struct Matrix {
+  const float* at;
+  long row, col;
+};
+
+typedef float four __attribute__((vector_size(16)));
+typedef float loose_four __attribute__((vector_size(16), aligned(4), may_alias));
+#if defined(__clang__)
+#define PICK_FOUR(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+typedef int32_t four_ints __attribute__((vector_size(16)));
+#define PICK_FOUR(a, b, ...) __builtin_shuffle(a, b, (four_ints){__VA_ARGS__})
+#endif
+
+// to[k][m] = from[m][k] for four k.
+static inline void transpose_four(const float* from, long row, int count, int room, float* to) {
+  int m = 0;
+  for (; m + 4 <= count; m += 4) {
+    const float* at = from + m * row;
+    four a = *(const loose_four*)at, b = *(const loose_four*)(at + row);
+    four c = *(const loose_four*)(at + 2 * row), d = *(const loose_four*)(at + 3 * row);
+    four low = PICK_FOUR(a, b, 0, 4, 1, 5), high = PICK_FOUR(a, b, 2, 6, 3, 7);
+    four next_low = PICK_FOUR(c, d, 0, 4, 1, 5), next_high = PICK_FOUR(c, d, 2, 6, 3, 7);
+    *(loose_four*)(to + m) = PICK_FOUR(low, next_low, 0, 1, 4, 5);
+    *(loose_four*)(to + room + m) = PICK_FOUR(low, next_low, 2, 3, 6, 7);
+    *(loose_four*)(to + 2 * room + m) = PICK_FOUR(high, next_high, 0, 1, 4, 5);
+    *(loose_four*)(to + 3 * room + m) = PICK_FOUR(high, next_high, 2, 3, 6, 7);
+  }
+  for (; m < count; m++)
+    for (int k = 0; k < 4; k++) to[k * room + m] = from[m * row + k];
+}
+
+// to[k][m] = from[m][k] for `count` of `room` rows, zeros after them.
+static inline void lay_out(const float* from, long row, long col, int count, int room, int depth, float* to) {
+  if (row == 1 && count == room) {
+    for (int k = 0; k < depth; k++, to += room, from += col) memcpy(to, from, 4 * room);
+    return;
+  }
+  int k = 0;
+  if (col == 1)
+    for (; k + 4 <= depth; k += 4) transpose_four(from + k, row, count, room, to + (long)k * room);
+  for (; k < depth; k++)
+    for (int m = 0; m < count; m++) to[(long)k * room + m] = from[m * row + k * col];
+  for (int m = count; m < room; m++)
+    for (int k = 0; k < depth; k++) to[(long)k * room + m] = 0.f;
+}
+
+// c[M][2 * LANES] (+)= a[depth][M] * panel[depth][2 * LANES]; `count` columns are there.
+template <int M>
+static void multiply_laid(int depth, const float* a, const float* panel, const float* bias, float* c, long stride, int count, bool add) {
+  lanes sums[M][2];
+  const int first = count < LANES ? count : LANES, second = count - first;
+#pragma GCC unroll 24
+  for (int m = 0; m < M; m++) sums[m][0] = sums[m][1] = spread(0.f);
+  for (int k = 0; k < depth; k++, a += M, panel += TILE_COLUMNS) {
+    lanes b0 = load(panel), b1 = load(panel + LANES);
+#pragma GCC unroll 24
+    for (int m = 0; m < M; m++) {
+      lanes x = spread(a[m]);
+      sums[m][0] += x * b0;
+      sums[m][1] += x * b1;
+    }
+  }
+  lanes start[2] = {bias ? load_up_to(bias, first) : spread(0.f), bias && second ? load_up_to(bias + LANES, second) : spread(0.f)};
+#pragma GCC unroll 24
+  for (int m = 0; m < M; m++) {
+    float* to = c + m * stride;
+    store_up_to(to, sums[m][0] + (add ? load_up_to(to, first) : start[0]), first);
+    if (second) store_up_to(to + LANES, sums[m][1] + (add ? load_up_to(to + LANES, second) : start[1]), second);
+  }
+}
+template <int M>
+struct LaidTiles {
+  static void run(int rows, int depth, const float* a, const float* panel, const float* bias, float* c, long stride, int count, bool add) {
+    if (rows == M) multiply_laid<M>(depth, a, panel, bias, c, stride, count, add);
+    else LaidTiles<M - 1>::run(rows, depth, a, panel, bias, c, stride, count, add);
+  }
+};
+template <>
+struct LaidTiles<0> {
+  static void run(int, int, const float*, const float*, const float*, float*, long, int, bool) {}
+};
+
+static inline int count_parts(int whole, int most) { return (whole + most - 1) / most; }
+static inline int find_part(int whole, int parts, int part) { return (int)((long)whole * part / parts); }
+
+// Some panels of B. Block after block of the depth, panels side by side.
+static void lay_out_panels(const Matrix& b, int width, int depth, int first, int last, float* to) {
+  int blocks = count_parts(depth, DEPTH), panels = count_parts(width, TILE_COLUMNS);
+  for (int block = 0; block < blocks; block++) {
+    int begin = find_part(depth, blocks, block), deep = find_part(depth, blocks, block + 1) - begin;
+    for (int panel = first; panel < last; panel++) {
+      int n = panel * TILE_COLUMNS, count = width - n < TILE_COLUMNS ? width - n : TILE_COLUMNS;
+      float* at = to + ((long)begin * panels + (long)panel * deep) * TILE_COLUMNS;
+      lay_out(b.at + n * b.row + begin * b.col, b.row, b.col, count, TILE_COLUMNS, deep, at);
+    }
+  }
+}
+
+struct Range {
+  int begin, end;
+};
+
+// Some rows of C, and some panels of its columns; `scratch` holds BLOCK_TILES tiles of rows of A.
+static void multiply_range(const Matrix& a, const float* laid, const float* bias, Range rows, Range columns, int width, int depth, float* c, long stride, bool add, float* scratch) {
+  int blocks = count_parts(depth, DEPTH), panels = count_parts(width, TILE_COLUMNS), all = rows.end - rows.begin;
+  int tiles = count_parts(all, TILE_ROWS), groups = count_parts(tiles, BLOCK_TILES);
+  for (int block = 0; block < blocks; block++) {
+    int begin = find_part(depth, blocks, block), deep = find_part(depth, blocks, block + 1) - begin;
+    for (int group = 0; group < groups; group++) {
+      int from = find_part(tiles, groups, group), to = find_part(tiles, groups, group + 1);
+      for (int tile = from; tile < to; tile++) {
+        int m = find_part(all, tiles, tile), here = find_part(all, tiles, tile + 1) - m;
+        const float* first = a.at + (rows.begin + m) * a.row + begin * a.col;
+        lay_out(first, a.row, a.col, here, here, deep, scratch + (long)(tile - from) * TILE_ROWS * DEPTH);
+      }
+      for (int panel = columns.begin; panel < columns.end; panel++) {
+        int n = panel * TILE_COLUMNS, count = width - n < TILE_COLUMNS ? width - n : TILE_COLUMNS;
+        const float* b = laid + ((long)begin * panels + (long)panel * deep) * TILE_COLUMNS;
+        const float* start = bias && !block ? bias + n : 0;
+        for (int tile = from; tile < to; tile++) {
+          int m = find_part(all, tiles, tile), here = find_part(all, tiles, tile + 1) - m;
+          float* at = c + (rows.begin + m) * stride + n;
+          LaidTiles<TILE_ROWS>::run(here, deep, scratch + (long)(tile - from) * TILE_ROWS * DEPTH, b, start, at, stride, count, add || block);
+        }
+      }
+    }
+  }
+}
