@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache
-from threading import local
 from typing import Any
 
 import torch
@@ -18,13 +17,13 @@ from torch.nn import functional
 from elman.native.host_threads import find_parallel
 from elman.native.library import FOLDER, NativeError, load_library
 from elman.native.processor import find_level, is_intel
+from elman.reused_memory import reuse_empty
 from elman.second_derivatives import differentiate_plainly, needs_plain_form
 from elman.shapes import Float, Tensor
 
 _SMALLEST = 2**21  # multiplications, below which torch has done sooner
 _NARROWEST = 16  # of each side of a product: tiles are no smaller
 _PIECE = 2**20  # multiplications that are worth a thread
-_KEPT = 2**24  # numbers that a thread keeps for the next product: 64 MiB
 
 
 def linear_large(
@@ -92,9 +91,9 @@ def _multiply(
     assert found is not None  # `_is_for_library` asked
     multiply, count_laid, scratch = found
     (rows, depth), width = a.shape, b.shape[0]
-    c = torch.empty(rows, width) if out is None else out
+    c = reuse_empty(rows, width) if out is None else out
     pieces = max(1, min(torch.get_num_threads(), rows * depth * width // _PIECE))
-    memory = _take_memory(count_laid(width, depth) + pieces * scratch)
+    memory = reuse_empty(count_laid(width, depth) + pieces * scratch)
     where = (a.data_ptr(), *a.stride(), b.data_ptr(), *b.stride(), None if bias is None else bias.data_ptr())
     multiply(
         rows,
@@ -109,19 +108,6 @@ def _multiply(
         find_parallel(),
     )
     return c
-
-
-_threads = local()
-
-
-def _take_memory(numbers: int) -> Tensor:
-    """Room for matrices that are laid out; each thread keeps its own, so that it need not be asked for again."""
-    kept: Tensor | None = getattr(_threads, "memory", None)
-    if kept is None or len(kept) < numbers:
-        kept = torch.empty(numbers)
-        if numbers <= _KEPT:
-            _threads.memory = kept
-    return kept
 
 
 def unsupported_reason() -> str | None:

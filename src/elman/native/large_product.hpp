@@ -59,35 +59,40 @@ static inline void lay_out(const float* from, long row, long col, int count, int
     for (int k = 0; k < depth; k++) to[(long)k * room + m] = 0.f;
 }
 
-// c[M][2 * LANES] (+)= a[depth][M] * panel[depth][2 * LANES]; `count` columns are there.
-template <int M>
+// c[M][V * LANES] (+)= a[depth][M] * panel[depth][V * LANES of TILE_COLUMNS]; `count` columns are there.
+template <int M, int V>
 static void multiply_laid(int depth, const float* a, const float* panel, const float* bias, float* c, long stride, int count, bool add) {
-  lanes sums[M][2];
-  const int first = count < LANES ? count : LANES, second = count - first;
+  lanes sums[M][V], start[V];
 #pragma GCC unroll 24
-  for (int m = 0; m < M; m++) sums[m][0] = sums[m][1] = spread(0.f);
+  for (int m = 0; m < M; m++)
+#pragma GCC unroll 2
+    for (int v = 0; v < V; v++) sums[m][v] = spread(0.f);
   for (int k = 0; k < depth; k++, a += M, panel += TILE_COLUMNS) {
-    lanes b0 = load(panel), b1 = load(panel + LANES);
+    lanes b[V];
+#pragma GCC unroll 2
+    for (int v = 0; v < V; v++) b[v] = load(panel + v * LANES);
 #pragma GCC unroll 24
-    for (int m = 0; m < M; m++) {
-      lanes x = spread(a[m]);
-      sums[m][0] += x * b0;
-      sums[m][1] += x * b1;
+    for (int m = 0; m < M; m++)
+#pragma GCC unroll 2
+      for (int v = 0; v < V; v++) sums[m][v] += spread(a[m]) * b[v];
+  }
+#pragma GCC unroll 2
+  for (int v = 0; v < V; v++) start[v] = bias ? load_up_to(bias + v * LANES, count - v * LANES) : spread(0.f);
+#pragma GCC unroll 24
+  for (int m = 0; m < M; m++)
+#pragma GCC unroll 2
+    for (int v = 0; v < V; v++) {
+      float* to = c + m * stride + v * LANES;
+      int here = count - v * LANES;
+      store_up_to(to, sums[m][v] + (add ? load_up_to(to, here) : start[v]), here);
     }
-  }
-  lanes start[2] = {bias ? load_up_to(bias, first) : spread(0.f), bias && second ? load_up_to(bias + LANES, second) : spread(0.f)};
-#pragma GCC unroll 24
-  for (int m = 0; m < M; m++) {
-    float* to = c + m * stride;
-    store_up_to(to, sums[m][0] + (add ? load_up_to(to, first) : start[0]), first);
-    if (second) store_up_to(to + LANES, sums[m][1] + (add ? load_up_to(to + LANES, second) : start[1]), second);
-  }
 }
 template <int M>
 struct LaidTiles {
   static void run(int rows, int depth, const float* a, const float* panel, const float* bias, float* c, long stride, int count, bool add) {
-    if (rows == M) multiply_laid<M>(depth, a, panel, bias, c, stride, count, add);
-    else LaidTiles<M - 1>::run(rows, depth, a, panel, bias, c, stride, count, add);
+    if (rows < M) LaidTiles<M - 1>::run(rows, depth, a, panel, bias, c, stride, count, add);
+    else if (count > LANES) multiply_laid<M, 2>(depth, a, panel, bias, c, stride, count, add);
+    else multiply_laid<M, 1>(depth, a, panel, bias, c, stride, count, add);
   }
 };
 template <>
