@@ -47,7 +47,7 @@ class CharacterRNN(nn.Module):
         self.read = BiRNN(LSTM(size, hidden), LSTM(size, hidden))
 
     def forward(self, characters: Int[Tensor, "N C"]) -> Float[Tensor, "N F"]:
-        return self.read.last_output(self.embed(characters), characters != 0)
+        return self.read.last_output(self.embed.look_up(characters), characters != 0)
 
 
 CHARACTERS: dict[str, type[CharacterCNN] | type[CharacterRNN]] = {"cnn": CharacterCNN, "lstm": CharacterRNN}

@@ -17,48 +17,6 @@ struct Matrix {
   long row, col;
 };
 
-typedef float four __attribute__((vector_size(16)));
-typedef float loose_four __attribute__((vector_size(16), aligned(4), may_alias));
-#if defined(__clang__)
-#define PICK_FOUR(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-typedef int32_t four_ints __attribute__((vector_size(16)));
-#define PICK_FOUR(a, b, ...) __builtin_shuffle(a, b, (four_ints){__VA_ARGS__})
-#endif
-
-// to[k][m] = from[m][k] for four k.
-static inline void transpose_four(const float* from, long row, int count, int room, float* to) {
-  int m = 0;
-  for (; m + 4 <= count; m += 4) {
-    const float* at = from + m * row;
-    four a = *(const loose_four*)at, b = *(const loose_four*)(at + row);
-    four c = *(const loose_four*)(at + 2 * row), d = *(const loose_four*)(at + 3 * row);
-    four low = PICK_FOUR(a, b, 0, 4, 1, 5), high = PICK_FOUR(a, b, 2, 6, 3, 7);
-    four next_low = PICK_FOUR(c, d, 0, 4, 1, 5), next_high = PICK_FOUR(c, d, 2, 6, 3, 7);
-    *(loose_four*)(to + m) = PICK_FOUR(low, next_low, 0, 1, 4, 5);
-    *(loose_four*)(to + room + m) = PICK_FOUR(low, next_low, 2, 3, 6, 7);
-    *(loose_four*)(to + 2 * room + m) = PICK_FOUR(high, next_high, 0, 1, 4, 5);
-    *(loose_four*)(to + 3 * room + m) = PICK_FOUR(high, next_high, 2, 3, 6, 7);
-  }
-  for (; m < count; m++)
-    for (int k = 0; k < 4; k++) to[k * room + m] = from[m * row + k];
-}
-
-// to[k][m] = from[m][k] for `count` of `room` rows, zeros after them.
-static inline void lay_out(const float* from, long row, long col, int count, int room, int depth, float* to) {
-  if (row == 1 && count == room) {
-    for (int k = 0; k < depth; k++, to += room, from += col) memcpy(to, from, 4 * room);
-    return;
-  }
-  int k = 0;
-  if (col == 1)
-    for (; k + 4 <= depth; k += 4) transpose_four(from + k, row, count, room, to + (long)k * room);
-  for (; k < depth; k++)
-    for (int m = 0; m < count; m++) to[(long)k * room + m] = from[m * row + k * col];
-  for (int m = count; m < room; m++)
-    for (int k = 0; k < depth; k++) to[(long)k * room + m] = 0.f;
-}
-
 // c[M][V * LANES] (+)= a[depth][M] * panel[depth][V * LANES of TILE_COLUMNS]; `count` columns are there.
 template <int M, int V>
 static void multiply_laid(int depth, const float* a, const float* panel, const float* bias, float* c, long stride, int count, bool add) {
@@ -111,7 +69,7 @@ static void lay_out_panels(const Matrix& b, int width, int depth, int first, int
     for (int panel = first; panel < last; panel++) {
       int n = panel * TILE_COLUMNS, count = width - n < TILE_COLUMNS ? width - n : TILE_COLUMNS;
       float* at = to + ((long)begin * panels + (long)panel * deep) * TILE_COLUMNS;
-      lay_out(b.at + n * b.row + begin * b.col, b.row, b.col, count, TILE_COLUMNS, deep, at);
+      lay_out(b.at + n * b.row + begin * b.col, b.row, b.col, count, TILE_COLUMNS, deep, TILE_COLUMNS, at);
     }
   }
 }
@@ -131,7 +89,7 @@ static void multiply_range(const Matrix& a, const float* laid, const float* bias
       for (int tile = from; tile < to; tile++) {
         int m = find_part(all, tiles, tile), here = find_part(all, tiles, tile + 1) - m;
         const float* first = a.at + (rows.begin + m) * a.row + begin * a.col;
-        lay_out(first, a.row, a.col, here, here, deep, scratch + (long)(tile - from) * TILE_ROWS * DEPTH);
+        lay_out(first, a.row, a.col, here, here, deep, here, scratch + (long)(tile - from) * TILE_ROWS * DEPTH);
       }
       for (int panel = columns.begin; panel < columns.end; panel++) {
         int n = panel * TILE_COLUMNS, count = width - n < TILE_COLUMNS ? width - n : TILE_COLUMNS;

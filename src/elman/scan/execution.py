@@ -12,6 +12,7 @@ from elman.cells import Cell
 from elman.cuda_graph import is_recording
 from elman.errors import ArgumentError, show_value
 from elman.scan.packing import Lengths, Packing
+from elman.scan.table_lookup import TableLookup, find_tensor
 from elman.shapes import Float, Tensor
 
 
@@ -25,16 +26,18 @@ class Execution:
     recorded: bool  # as a CUDA graph, or rehearsed for it
     autocast: torch.dtype | None  # the precision of autocast where it is on
     places: int | torch.SymInt = 0  # of the batch, with its padding: rows times steps
+    lookup: TableLookup | None = None  # where the input came from a table
 
     @classmethod
     def begin(
-        cls, xs: Tensor, mask: Tensor | None, *, reverse: bool = False, executor: str = "auto"
+        cls, given: Tensor | TableLookup, mask: Tensor | None, *, reverse: bool = False, executor: str = "auto"
     ) -> Execution:
         """What is known when a run begins, here and now."""
+        xs, lookup = find_tensor(given), given if isinstance(given, TableLookup) else None
         check_tensors(xs=xs, mask=mask)
         lengths = None if mask is None else Lengths(mask)
         places = xs.shape[0] * xs.shape[1]  # numel() would fix a length that torch.export leaves open
-        return cls(lengths, reverse, executor, is_recording(), autocast_dtype(xs), places)
+        return cls(lengths, reverse, executor, is_recording(), autocast_dtype(xs), places, lookup)
 
     @property
     def mask(self) -> Tensor | None:
@@ -44,6 +47,10 @@ class Execution:
     def has_padding(self) -> bool:
         """Is any token masked? On a GPU the first to ask waits for it."""
         return self.lengths is not None and not self.lengths.full
+
+    def find_lookup(self, xs: Tensor) -> TableLookup | None:
+        """The table that these xs came from; None where they are no rows of one, or the outputs of a layer."""
+        return self.lookup if self.lookup is not None and self.lookup.xs is xs else None
 
     def packing(self, xs: Float[Tensor, "B T D"]) -> Packing:
         """Where the tokens of the batch lie without their padding."""

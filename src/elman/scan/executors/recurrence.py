@@ -14,6 +14,7 @@ from elman.formula import Formula
 from elman.scan.execution import Execution
 from elman.scan.executors.codegen.fusion_check import fuse_kernels
 from elman.scan.packing import Packing
+from elman.scan.table_lookup import pack_places, project_rows
 from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Tensor
 from elman.state import State, map_state
@@ -31,6 +32,7 @@ class _Run(NamedTuple):
     packed: Packing
     fused: bool
     autocast: torch.dtype | None
+    place: Tensor | None  # which of the tokens each one of the batch is; None where none stands twice
 
 
 def run_program(
@@ -45,14 +47,26 @@ def run_program(
     """y_{1:n} and s_n by the two programs; there is at least one token."""
     packed = execution.packing(xs)
     dtype = execution.autocast or cell.affine()[0].dtype
-    tokens = packed.pack(xs.to(dtype))
-    x, *masks = cell.project(tokens)
+    tokens, place = _find_tokens(cell, xs.to(dtype), execution)
+    x, *masks = _project(cell, tokens, place)
     each = (x, *packed.sort(state), *cell.matrices(), *cell.unit_parameters(), *masks)
     inputs = (t.to(dtype) for t in each)
-    known = _Run(cell, program, packed, fused, execution.autocast)
+    known = _Run(cell, program, packed, fused, execution.autocast, place)
     ys, *final = _Recurrence.apply(known, tokens, *inputs)  # type: ignore[no-untyped-call]
     new = State(**dict(zip(cell.formula.states, final, strict=True)))
     return packed.unpack(ys), packed.unsort(new)
+
+
+def _find_tokens(cell: Formulaic, xs: Tensor, execution: Execution) -> tuple[Tensor, Tensor | None]:
+    """The packed tokens; of rows of a table those that occur, and which of them each packed token is."""
+    packed, lookup = execution.packing(xs), execution.find_lookup(xs)
+    if lookup is None or not lookup.is_worth_folding(cell):
+        return packed.pack(xs), None
+    return lookup.rows(), pack_places(lookup, packed)
+
+
+def _project(cell: Formulaic, tokens: Tensor, place: Tensor | None) -> tuple[Tensor, ...]:
+    return cell.project(tokens) if place is None else project_rows(cell, tokens, place)
 
 
 class _Recurrence(torch.autograd.Function):
@@ -114,7 +128,9 @@ def _differentiate_plainly(
 
     autocast = torch.autocast(device.type, known.autocast, enabled=known.autocast is not None)
     with torch.random.fork_rng([device] if device.type == "cuda" else []), autocast:
-        X, *_ = cell.project(tokens)  # masks are drawn again and not used: those of the run are inputs
+        X, *_ = _project(
+            cell, tokens, known.place
+        )  # masks are drawn again and not used: those of the run are inputs
     with torch.autocast(device.type, enabled=False):
         return differentiate_plainly(step_plainly, (X.to(tokens.dtype), *inputs), gradients)
 
