@@ -1,7 +1,7 @@
 """Products of large matrices in float32 on processors that torch leaves half unused.
 
 For float32 torch asks MKL, which keeps to AVX2 wherever the processor is not Intel's: with AVX-512 the C++ here
-takes less than half the time (`elman bench cpu`). Everywhere else, and whatever it is not made for, torch multiplies.
+takes less than half the time (`elman bench cpu`). Everywhere else torch multiplies.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def linear_large(
     if not _is_for_library(x, W, rows * W.shape[0] * W.shape[1], min(rows, *W.shape)):
         return functional.linear(x, W, b)
     multiply = _Linear.apply if torch.is_grad_enabled() else _multiply
-    ys: Tensor = multiply(x.reshape(rows, -1), W, b)  # type: ignore[no-untyped-call]
+    ys: Tensor = multiply(x.reshape(rows, -1), W, b)
     return ys if x.dim() == 2 else ys.view(*x.shape[:-1], len(W))
 
 
@@ -96,20 +96,9 @@ def _multiply(
     threads = max(1, min(torch.get_num_threads(), rows * depth * width // _PIECE))
     pieces = 1 if threads == 1 else _SHARES * threads
     memory = reuse_empty(count_laid(width, depth) + pieces * scratch)
-    where = (a.data_ptr(), *a.stride(), b.data_ptr(), *b.stride(), None if bias is None else bias.data_ptr())
-    multiply(
-        rows,
-        width,
-        depth,
-        *where,
-        c.data_ptr(),
-        c.stride(0),
-        add,
-        memory.data_ptr(),
-        pieces,
-        threads,
-        find_parallel(),
-    )
+    given = (a.data_ptr(), *a.stride(), b.data_ptr(), *b.stride(), None if bias is None else bias.data_ptr())
+    made = (c.data_ptr(), c.stride(0), add, memory.data_ptr())
+    multiply(rows, width, depth, *given, *made, pieces, threads, find_parallel())
     return c
 
 

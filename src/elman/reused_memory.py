@@ -1,7 +1,7 @@
 """Memory for large temporaries of a CPU, used again instead of given back to the system after each use.
 
 The system hands out new memory page by page, cleared, when it is first touched: for buffers of megabytes that
-takes as long as computing what they hold. Here a buffer that nobody refers to any more waits for the next one of
+takes as long as computing what they hold. Here a buffer that nobody refers to any more waits for the next of
 its size, in large pages where the system has them.
 """
 
@@ -63,8 +63,8 @@ def reuse_empty(*shape: int) -> Tensor:
 
 
 def _round_size(size: int) -> int:
-    """Whole pages; of large sizes an eighth of the next power of two, so that batches of like size share buffers."""
-    step = max(_PAGE, 2 ** (size.bit_length() - 3))
+    """Whole pages; of large sizes eighths of a power of two, so that batches of like size share buffers."""
+    step = max(_PAGE, 1 << (size.bit_length() - 3))
     return -(-size // step) * step
 
 

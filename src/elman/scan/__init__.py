@@ -50,8 +50,8 @@ def scan(
     """Run ``cell`` over ``xs``; where ``mask`` is false the state stays and the output is zero.
 
     ``reverse`` reads from the last token to the first; outputs stay at the positions of their inputs.
-    ``executor="auto"`` takes the fastest that computes exactly this cell. Of an ``xs`` that says which rows of a
-    table it holds (`TableLookup`), the product with W is computed once for each row.
+    ``executor="auto"`` takes the fastest that computes exactly this cell. Where ``xs`` says which rows of a
+    table it holds (`TableLookup`), the product with W may be computed once for each row.
     """
     require_known(executor)
     if not isinstance(cell, Cell):
