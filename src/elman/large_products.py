@@ -24,7 +24,6 @@ from elman.shapes import Float, Tensor
 _SMALLEST = 2**21  # multiplications, below which torch has done sooner
 _NARROWEST = 16  # of each side of a product: tiles are no smaller
 _PIECE = 2**20  # multiplications that are worth a thread
-_SHARES = 4  # of the work for each of several threads
 
 
 def linear_large(
@@ -93,12 +92,11 @@ def _multiply(
     multiply, count_laid, scratch = found
     (rows, depth), width = a.shape, b.shape[0]
     c = reuse_empty(rows, width) if out is None else out
-    threads = max(1, min(torch.get_num_threads(), rows * depth * width // _PIECE))
-    pieces = 1 if threads == 1 else _SHARES * threads
+    pieces = max(1, min(torch.get_num_threads(), rows * depth * width // _PIECE))
     memory = reuse_empty(count_laid(width, depth) + pieces * scratch)
     given = (a.data_ptr(), *a.stride(), b.data_ptr(), *b.stride(), None if bias is None else bias.data_ptr())
     made = (c.data_ptr(), c.stride(0), add, memory.data_ptr())
-    multiply(rows, width, depth, *given, *made, pieces, threads, find_parallel())
+    multiply(rows, width, depth, *given, *made, pieces, find_parallel())
     return c
 
 
@@ -121,7 +119,7 @@ def _find_library() -> tuple[Callable[..., Any], Callable[[int, int], int], int]
         return None
     library = load_library(large_product_source())
     kinds: dict[str, Any] = {"i": ctypes.c_int, "n": ctypes.c_long, "p": ctypes.c_void_p}
-    library.elman_multiply.argtypes = [kinds[letter] for letter in "iiipnnpnnppnipiip"]
+    library.elman_multiply.argtypes = [kinds[letter] for letter in "iiipnnpnnppnipip"]
     library.elman_multiply.restype = None
     library.elman_count_laid.restype = library.elman_count_scratch.restype = ctypes.c_long
     return library.elman_multiply, library.elman_count_laid, library.elman_count_scratch()

@@ -31,10 +31,10 @@ extern "C" {
 // Numbers that `laid` and the `scratch` of each piece must have room for.
 long elman_count_laid(int width, int depth) { return (long)count_parts(width, TILE_COLUMNS) * TILE_COLUMNS * depth; }
 long elman_count_scratch() { return SCRATCH; }
-// c[rows][width] (+)= a bᵀ + bias. Several pieces a thread: who is held up leaves the rest to the others.
-void elman_multiply(int rows, int width, int depth, const float* a, long a_row, long a_col, const float* b, long b_row, long b_col, const float* bias, float* c, long stride, int add, float* memory, int pieces, int threads, Parallel parallel) {
+// c[rows][width] (+)= a bᵀ + bias.
+void elman_multiply(int rows, int width, int depth, const float* a, long a_row, long a_col, const float* b, long b_row, long b_col, const float* bias, float* c, long stride, int add, float* memory, int pieces, Parallel parallel) {
   LargeProduct p = {rows, width, depth, add, pieces, width > rows, {a, a_row, a_col}, {b, b_row, b_col}, bias, c, stride, memory, memory + elman_count_laid(width, depth)};
-  share_pieces(parallel, threads, pieces, lay_out_piece, &p);
-  share_pieces(parallel, threads, pieces, multiply_piece, &p);
+  compute_pieces(parallel, pieces, lay_out_piece, &p);
+  compute_pieces(parallel, pieces, multiply_piece, &p);
 }
 }
