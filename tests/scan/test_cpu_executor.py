@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from elman import large_products
-from elman.cells import CELLS, GRU, LSTM, Elman, FormulaCell, WeightDrop, Zoneout
+from elman.cells import CELLS, GRU, LSTM, Elman, FormulaCell, Mogrifier, ResetAfterGRU, WeightDrop, Zoneout
 from elman.errors import ModelError
 from elman.formula import State, formula, tanh
 from elman.formula.operation import OPS
@@ -65,11 +65,17 @@ def batch(cell, rows, steps, features):
     )
 
 
-@pytest.mark.parametrize("name", CELLS)
+MIXED = {
+    "mogrifier gru": lambda features, units: Mogrifier(GRU(features, units), rounds=4),
+    "mogrifier reset-after gru": lambda features, units: Mogrifier(ResetAfterGRU(features, units), rounds=5),
+}
+
+
+@pytest.mark.parametrize("name", [*CELLS, *MIXED])
 def test_every_cell_equals_the_reference(name, threads):
     for rows, steps, features, units in SIZES:
         torch.manual_seed(0)
-        cell = CELLS[name](features, units)
+        cell = (CELLS | MIXED)[name](features, units)
         for weight in cell.parameters():
             torch.nn.init.normal_(weight, std=units**-0.5)
         xs, state, mask = batch(cell, rows, steps, features)
