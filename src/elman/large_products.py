@@ -100,6 +100,7 @@ def _multiply(
     return c
 
 
+@cache
 def unsupported_reason() -> str | None:
     """Why torch multiplies large matrices here; None where the library does."""
     if find_level() != "avx512":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
+from itertools import accumulate
 from typing import Any
 
 import torch
@@ -216,9 +217,7 @@ class NativeProgram:
     ) -> None:
         steps = len(sizes)
         numbers = (ctypes.c_int32 * steps)(*sizes)
-        offsets, at = (ctypes.c_int32 * steps)(), 0
-        for t, size in enumerate(sizes):
-            offsets[t], at = at, at + size
+        offsets = (ctypes.c_int32 * steps)(*accumulate(sizes[:-1], initial=0))
         widths = (ctypes.c_int32 * len(self.widths))(*self.widths)
         buffers = (ctypes.c_void_p * len(step.buffers))(*(given[key].data_ptr() for key in step.buffers))
         pointers = [ctypes.cast(a, ctypes.c_void_p) for a in (numbers, offsets, widths, buffers)]
