@@ -25,11 +25,13 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from elman.cells import LSTM, Elman, FormulaCell, ResetAfterGRU
 from elman.formula import Gates, Matrices, State, formula, sigmoid, tanh
 from elman.layers import BiRNN
+from elman.layers.embedding import Embedding
 from elman.scan import scan
 
 SHAPES = {"512": (32, 128, 512, 512), "200": (20, 35, 200, 200), "long": (16, 400, 128, 128)}  # B, T, I, H
 CELLS = {"lstm": (LSTM, nn.LSTM), "gru": (ResetAfterGRU, nn.GRU), "elman": (Elman, nn.RNN)}
 OWN_SHAPES = [(20, 35, 200, 200), (32, 64, 256, 256), (16, 400, 128, 128)]
+CHARACTERS = 100
 Ways = tuple[Callable[[], Tensor], Callable[[], Tensor], nn.Module, nn.Module, float]
 
 
@@ -80,6 +82,18 @@ def own(shape: tuple[int, ...]) -> Ways:
     xs, zero = torch.randn(batch, steps, width, requires_grad=True), torch.zeros(batch, hidden)
     eager = lambda: minimal_loop(nn.functional.linear(xs, *cell.affine()), cell.matrices()[0], zero)  # noqa: E731
     return lambda: scan(cell, xs)[0], eager, cell, cell, count_work(batch * steps, 2, width, hidden)
+
+
+def folded(shape: tuple[int, ...]) -> Ways:
+    """A layer that reads characters: ours computes the input's product once for each of them."""
+    batch, steps, width, hidden = shape
+    ours = nn.ModuleList([Embedding(CHARACTERS, width), LSTM(width, hidden)])
+    theirs = nn.ModuleList([nn.Embedding(CHARACTERS, width), nn.LSTM(width, hidden, batch_first=True)])
+    often = 1 / torch.arange(1, CHARACTERS + 1)
+    ids = torch.multinomial(often, batch * steps, replacement=True).view(batch, steps)
+    (embed, cell), (E, layer) = ours, theirs
+    work = count_work(batch * steps, 4, width, hidden)
+    return lambda: scan(cell, embed.look_up(ids))[0], lambda: layer(E(ids))[0], ours, theirs, work
 
 
 def tagger() -> Ways:
@@ -155,6 +169,7 @@ def cases() -> dict[str, list[Callable[[], Ways]]]:
     found["packed"] = [lambda name=name: packed(name) for name in CELLS]
     found["own_cell"] = [lambda shape=shape: own(shape) for shape in OWN_SHAPES]
     found["tagger"] = [tagger]
+    found["folded_char"] = [lambda key=key: folded(SHAPES[key]) for key in ("512", "long")]
     return found
 
 

@@ -9,7 +9,8 @@ from copy import deepcopy
 import pytest
 import torch
 
-from elman.cells import CELLS, GRU, LSTM, Elman, FormulaCell, WeightDrop, Zoneout
+from elman import large_products
+from elman.cells import CELLS, GRU, LSTM, Elman, FormulaCell, Mogrifier, ResetAfterGRU, WeightDrop, Zoneout
 from elman.errors import ModelError
 from elman.formula import State, formula, tanh
 from elman.formula.operation import OPS
@@ -64,11 +65,17 @@ def batch(cell, rows, steps, features):
     )
 
 
-@pytest.mark.parametrize("name", CELLS)
+MIXED = {
+    "mogrifier gru": lambda features, units: Mogrifier(GRU(features, units), rounds=4),
+    "mogrifier reset-after gru": lambda features, units: Mogrifier(ResetAfterGRU(features, units), rounds=5),
+}
+
+
+@pytest.mark.parametrize("name", [*CELLS, *MIXED])
 def test_every_cell_equals_the_reference(name, threads):
     for rows, steps, features, units in SIZES:
         torch.manual_seed(0)
-        cell = CELLS[name](features, units)
+        cell = (CELLS | MIXED)[name](features, units)
         for weight in cell.parameters():
             torch.nn.init.normal_(weight, std=units**-0.5)
         xs, state, mask = batch(cell, rows, steps, features)
@@ -184,10 +191,16 @@ def test_a_small_cell_is_not_worth_a_library_and_without_a_compiler_another_exec
     assert "no C++ compiler" in choice.reasons["cpu"]
 
 
-def test_on_one_thread_an_lstm_without_padding_is_left_to_pytorch(monkeypatch):
+def test_on_one_thread_an_lstm_without_padding_is_left_to_pytorch_unless_large_products_are_ours(monkeypatch):
     cell, xs = LSTM(5, 40), torch.randn(2, 25, 5)
-    for threads, padded, expected in ((1, False, "torch"), (1, True, "cpu"), (2, False, "cpu")):
+    for threads, padded, why_not, expected in (
+        (1, False, "Intel", "torch"),
+        (1, False, None, "cpu"),
+        (1, True, "Intel", "cpu"),
+        (2, False, "Intel", "cpu"),
+    ):
         monkeypatch.setattr(torch, "get_num_threads", lambda threads=threads: threads)
+        monkeypatch.setattr(large_products, "unsupported_reason", lambda why_not=why_not: why_not)
         mask = torch.ones(2, 25).bool()
         mask[1, 3:] = not padded
         assert explain(cell, xs, mask).choices[0].executor == expected

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import torch
 from torch import nn
-from torch.nn.functional import linear
 
 from elman.cells.formulaic import Formulaic
 from elman.errors import ArgumentError, ModelError, show_value
 from elman.formula import Formula, Node
 from elman.formula.traversal import topological
+from elman.large_products import linear_large
 from elman.shapes import Tensor
 
 
@@ -95,7 +95,7 @@ class FormulaCell(Formulaic):
             nn.init.constant_(self.b.data.chunk(len(gates))[gates.index(gate)], value)
 
     def project(self, x: Tensor) -> tuple[Tensor, ...]:
-        return (linear(x, self.W, self.b),)
+        return (linear_large(x, self.W, self.b),)
 
     def affine(self) -> tuple[Tensor, Tensor | None]:
         return self.W, self.b

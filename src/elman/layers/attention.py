@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, Protocol, cast, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import nn
 
 from elman.errors import ModelError
+from elman.large_products import linear_large
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import pick
 
@@ -61,7 +62,7 @@ class Bilinear(nn.Module):
         self.W_s = nn.Linear(memory_size, query_size, bias=False)
 
     def keys(self, memory: Float[Tensor, "B S E"]) -> Float[Tensor, "B S H"]:
-        return cast(Tensor, self.W_s(memory))
+        return linear_large(memory, self.W_s.weight)
 
     def forward(self, query: Float[Tensor, "B T H"], keys: Float[Tensor, "B S H"]) -> Float[Tensor, "B T S"]:
         return torch.bmm(query, keys.transpose(1, 2))
@@ -81,7 +82,7 @@ class Additive(nn.Module):
         nn.init.uniform_(self.v, -1 / math.sqrt(size), 1 / math.sqrt(size))
 
     def keys(self, memory: Float[Tensor, "B S E"]) -> Float[Tensor, "B S K"]:
-        return cast(Tensor, self.U(memory))
+        return linear_large(memory, self.U.weight)
 
     def forward(self, query: Float[Tensor, "B T H"], keys: Float[Tensor, "B S K"]) -> Float[Tensor, "B T S"]:
         # (B, T, S, K) for all steps at once would outgrow the caches, and be half as fast.

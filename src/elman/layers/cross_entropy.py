@@ -19,6 +19,7 @@ import torch
 from torch import nn
 
 from elman.errors import check_option
+from elman.large_products import linear_large, multiply_large
 from elman.operators import as_operator
 from elman.scan.execution import compute_dtype
 from elman.second_derivatives import differentiate_plainly, needs_plain_form
@@ -68,7 +69,7 @@ def linear_nll(
     """What each target costs: F.cross_entropy of F.linear, exactly, ``chunk`` tokens of V at a time."""
     check_option("smoothing", smoothing, 0 <= smoothing <= 1, "from 0 to 1")
     if chunk is None and len(W) <= _SMALL:
-        z = _wide(nn.functional.linear(h, W, b))
+        z = _wide(linear_large(h, W, b))
         return nn.functional.cross_entropy(z, targets, reduction="none", label_smoothing=smoothing)
     h = h.to(compute_dtype(h))
     if needs_plain_form():
@@ -178,7 +179,7 @@ def _wide(x: Tensor) -> Tensor:
 
 def _logits(h: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
     if b is not None and h.dtype not in _HALVES:
-        return torch.addmm(b, h, W.t())
+        return linear_large(h, W, b)
     z = _product(h, W.to(h.dtype).t())
     return z if b is None else z.add_(b)
 
@@ -192,7 +193,7 @@ def _log_sum(z: Tensor) -> Tensor:
 def _product(a: Tensor, b: Tensor) -> Tensor:
     """a b, of halves too in float32: on a GPU never rounded in between."""
     if a.dtype not in _HALVES:
-        return a @ b
+        return multiply_large(a, b)
     return torch.mm(a, b, out_dtype=torch.float32) if a.is_cuda else (a @ b).float()
 
 
@@ -200,14 +201,14 @@ def _add_product(total: Tensor, a: Tensor, b: Tensor, dtype: torch.dtype) -> Non
     if dtype in _HALVES:
         total += _product(a.to(dtype), b.to(dtype))
     else:
-        total.addmm_(a, b)
+        multiply_large(a, b, total, add=True)
 
 
 def _store_product(out: Tensor, a: Tensor, b: Tensor) -> None:
     if b.dtype in _HALVES:
         out.copy_(_product(a.to(b.dtype), b))
     else:
-        torch.mm(a, b, out=out)
+        multiply_large(a, b, out)
 
 
 def _subtract_targets(p: Tensor, places: Tensor, amount: float) -> None:

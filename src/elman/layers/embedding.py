@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.nn.functional import dropout, embedding, one_hot
 
+from elman.scan.table_lookup import TableLookup
 from elman.shapes import Bool, Float, Int, Tensor
 
 UNKNOWN = 1  # the id of tokens that have no row of their own, in every vocabulary
@@ -28,6 +29,11 @@ class Embedding(nn.Module):
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         return cast(Tensor, self.E(ids))
+
+    def look_up(self, ids: Int[Tensor, "B T"]) -> TableLookup:
+        """The same, for a layer that reads it as it is."""
+        # In memory time comes first, which all recurrent kernels want.
+        return TableLookup(self.E(ids.t()).transpose(0, 1), self.E.weight, ids, self.E.padding_idx)
 
     def grow_from(self, small: Embedding) -> None:
         """Further tokens are read as unknown ones are, until they are trained."""

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from elman.errors import ModelError
+from elman.large_products import linear_large
 from elman.layers.rnn import select_last
 from elman.shapes import Bool, Float, Tensor
 
@@ -51,7 +52,7 @@ class AttentionPooling(nn.Module):
         self.W, self.v = nn.Linear(size, size), nn.Linear(size, 1, bias=False)
 
     def forward(self, ys: Float[Tensor, "B T H"], mask: Bool[Tensor, "B T"]) -> Float[Tensor, "B H"]:
-        scores = self.v(torch.tanh(self.W(ys))).squeeze(-1)
+        scores = self.v(torch.tanh(linear_large(ys, self.W.weight, self.W.bias))).squeeze(-1)
         # An empty sequence has nothing to attend to: its weights are zero, not NaN.
         alpha = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1) * mask
         return torch.einsum("bt,bth->bh", alpha, ys)

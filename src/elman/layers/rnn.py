@@ -21,6 +21,7 @@ from elman.scan import execute
 from elman.scan.execution import Execution
 from elman.scan.executors import require_known
 from elman.scan.packing import last_position
+from elman.scan.table_lookup import TableLookup, find_tensor
 from elman.shapes import Bool, Float, Tensor
 
 Merge = Callable[[Tensor, Tensor], Tensor]
@@ -33,10 +34,13 @@ class RecurrentLayer(nn.Module, ABC):
     output_size: int
 
     def forward(
-        self, xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"] | None = None, state: Any = None
+        self,
+        xs: Float[Tensor, "B T D"] | TableLookup,
+        mask: Bool[Tensor, "B T"] | None = None,
+        state: Any = None,
     ) -> tuple[Float[Tensor, "B T H"], Any]:
         """y_{1:n} and s_n (RNN*): the transducer."""
-        return self.run(xs, state, Execution.begin(xs, mask))
+        return self.run(find_tensor(xs), state, Execution.begin(xs, mask))
 
     @abstractmethod
     def run(self, xs: Tensor, state: Any, execution: Execution) -> tuple[Tensor, Any]:
@@ -44,7 +48,10 @@ class RecurrentLayer(nn.Module, ABC):
 
     @abstractmethod
     def last_output(
-        self, xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"] | None = None, state: Any = None
+        self,
+        xs: Float[Tensor, "B T D"] | TableLookup,
+        mask: Bool[Tensor, "B T"] | None = None,
+        state: Any = None,
     ) -> Float[Tensor, "B H"]:
         """y_n (RNN): the acceptor, or encoder."""
 
@@ -83,7 +90,10 @@ class RNN(RecurrentLayer):
         return execute(self.cell, xs, state, own)
 
     def last_output(
-        self, xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"] | None = None, state: Any = None
+        self,
+        xs: Float[Tensor, "B T D"] | TableLookup,
+        mask: Bool[Tensor, "B T"] | None = None,
+        state: Any = None,
     ) -> Float[Tensor, "B H"]:
         return self.select_end(self(xs, mask, state)[0], mask)
 
@@ -127,7 +137,10 @@ class BiRNN(RecurrentLayer):
         return concat(select_last(ahead, mask), select_last(back, mask, reverse=True))
 
     def last_output(
-        self, xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"] | None = None, state: Any = None
+        self,
+        xs: Float[Tensor, "B T D"] | TableLookup,
+        mask: Bool[Tensor, "B T"] | None = None,
+        state: Any = None,
     ) -> Float[Tensor, "B H"]:
         first, second = state or (None, None)
         return self.merge(
@@ -165,13 +178,16 @@ class StackedRNN(RecurrentLayer):
         return xs, tuple(final)
 
     def last_output(
-        self, xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"] | None = None, state: Any = None
+        self,
+        xs: Float[Tensor, "B T D"] | TableLookup,
+        mask: Bool[Tensor, "B T"] | None = None,
+        state: Any = None,
     ) -> Float[Tensor, "B H"]:
         *begins, begin = state or (None,) * len(self.layers)
-        xs, _ = self.run(xs, tuple(begins), Execution.begin(xs, mask))
+        below, _ = self.run(find_tensor(xs), tuple(begins), Execution.begin(xs, mask))
         top = self.stack[-1]
-        end = top.last_output(xs, mask, begin)
-        return end + top.select_end(xs, mask) if self.adds[-1] else end
+        end = top.last_output(below, mask, begin)
+        return end + top.select_end(below, mask) if self.adds[-1] else end
 
 
 def select_last(

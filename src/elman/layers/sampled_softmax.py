@@ -13,6 +13,7 @@ from math import log
 
 import torch
 
+from elman.large_products import linear_large
 from elman.layers.cross_entropy import weighted_mean
 from elman.shapes import Float, Int, Tensor
 
@@ -34,7 +35,7 @@ def sampled_cross_entropy(
     columns = torch.cat([torch.arange(samples, device=W.device), drawn])
     scale = torch.zeros(len(columns), device=W.device, dtype=h.dtype)
     scale[samples:] = log(rare / len(drawn))
-    z = torch.addmm(b[columns] + scale, h, W[columns].t())
+    z = linear_large(h, W[columns], b[columns] + scale)
     # The target has a column of its own: where it is among the others, too, it counts once.
     place = torch.full((len(W),), len(columns), device=W.device)
     place[columns] = torch.arange(len(columns), device=W.device)

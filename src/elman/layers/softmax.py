@@ -8,10 +8,10 @@ from math import log
 
 import torch
 from torch import nn
-from torch.nn.functional import linear
 
 from elman.errors import ModelError
 from elman.few_rows import linear_few
+from elman.large_products import linear_large
 from elman.layers.cross_entropy import linear_cross_entropy, linear_nll, weighted_mean
 from elman.layers.embedding import UNKNOWN, Embedding
 from elman.layers.sampled_softmax import sampled_cross_entropy
@@ -98,7 +98,7 @@ class Softmax(Output):
 
     def logits(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
         rows = self.P(h)
-        return (linear_few if rows.dim() == 2 else linear)(rows, self.W, self.b)
+        return (linear_few if rows.dim() == 2 else linear_large)(rows, self.W, self.b)
 
     def log_probabilities(self, h: Float[Tensor, "*N D"]) -> Float[Tensor, "*N V"]:
         return self.logits(h).log_softmax(-1)

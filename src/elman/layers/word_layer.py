@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from elman.cells import LSTM
+from elman.large_products import linear_large
 from elman.layers.embedding import Embedding, OneHot, PretrainedEmbedding, WordDropout
 from elman.layers.rnn import BiRNN
 from elman.shapes import Bool, Float, Int, Tensor
@@ -31,7 +32,9 @@ class CharacterCNN(nn.Module):
         around = self.width // 2
         cs = nn.functional.pad(self.embed(characters), (0, 0, around, around))
         windows = cs.unfold(1, self.width, 1).flatten(2)
-        ys = self.W(windows).masked_fill((characters == 0)[..., None], -torch.inf)
+        ys = linear_large(windows, self.W.weight, self.W.bias).masked_fill(
+            (characters == 0)[..., None], -torch.inf
+        )
         empty = (characters == 0).all(1, keepdim=True)
         best: Tensor = ys.amax(1).masked_fill(empty, 0.0)
         return best
@@ -47,7 +50,7 @@ class CharacterRNN(nn.Module):
         self.read = BiRNN(LSTM(size, hidden), LSTM(size, hidden))
 
     def forward(self, characters: Int[Tensor, "N C"]) -> Float[Tensor, "N F"]:
-        return self.read.last_output(self.embed(characters), characters != 0)
+        return self.read.last_output(self.embed.look_up(characters), characters != 0)
 
 
 CHARACTERS: dict[str, type[CharacterCNN] | type[CharacterRNN]] = {"cnn": CharacterCNN, "lstm": CharacterRNN}

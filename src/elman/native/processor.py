@@ -26,6 +26,12 @@ def find_level() -> str:
     return asked if lower else best
 
 
+@cache
+def is_intel() -> bool:
+    """Is it a processor that Intel's libraries use all of?"""
+    return "GenuineIntel" in _read_line("vendor_id")
+
+
 def machine() -> str:
     """The kind of processor and system that a library is for."""
     return f"{platform.system()} {platform.machine()}".lower()
@@ -33,8 +39,13 @@ def machine() -> str:
 
 def _read_flags() -> set[str]:
     """The features that Linux lists; none where it lists none."""
+    return set(_read_line("flags").split())
+
+
+def _read_line(name: str) -> str:
+    """What Linux says of the first processor under a name; nothing where it says nothing."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
-        return set()
-    return set(next((line for line in lines if line.startswith("flags")), "").split())
+        return ""
+    return next((line for line in lines if line.startswith(name)), "")

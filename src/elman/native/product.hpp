@@ -8,6 +8,48 @@
 #define REGISTERS 24  // of 32
 #endif
 
+typedef float four __attribute__((vector_size(16)));
+typedef float loose_four __attribute__((vector_size(16), aligned(4), may_alias));
+#if defined(__clang__)
+#define PICK_FOUR(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+typedef int32_t four_ints __attribute__((vector_size(16)));
+#define PICK_FOUR(a, b, ...) __builtin_shuffle(a, b, (four_ints){__VA_ARGS__})
+#endif
+
+// to[k][m] = from[m][k] for four k.
+static inline void transpose_four(const float* from, long row, int count, long step, float* to) {
+  int m = 0;
+  for (; m + 4 <= count; m += 4) {
+    const float* at = from + m * row;
+    four a = *(const loose_four*)at, b = *(const loose_four*)(at + row);
+    four c = *(const loose_four*)(at + 2 * row), d = *(const loose_four*)(at + 3 * row);
+    four low = PICK_FOUR(a, b, 0, 4, 1, 5), high = PICK_FOUR(a, b, 2, 6, 3, 7);
+    four next_low = PICK_FOUR(c, d, 0, 4, 1, 5), next_high = PICK_FOUR(c, d, 2, 6, 3, 7);
+    *(loose_four*)(to + m) = PICK_FOUR(low, next_low, 0, 1, 4, 5);
+    *(loose_four*)(to + step + m) = PICK_FOUR(low, next_low, 2, 3, 6, 7);
+    *(loose_four*)(to + 2 * step + m) = PICK_FOUR(high, next_high, 0, 1, 4, 5);
+    *(loose_four*)(to + 3 * step + m) = PICK_FOUR(high, next_high, 2, 3, 6, 7);
+  }
+  for (; m < count; m++)
+    for (int k = 0; k < 4; k++) to[k * step + m] = from[m * row + k];
+}
+
+// to[k * step + m] = from[m * row + k * col] for `count` of `room` m, zeros after them.
+static inline void lay_out(const float* from, long row, long col, int count, int room, int depth, long step, float* to) {
+  if (row == 1 && count == room) {
+    for (int k = 0; k < depth; k++) memcpy(to + k * step, from + k * col, 4 * room);
+    return;
+  }
+  int k = 0;
+  if (col == 1)
+    for (; k + 4 <= depth; k += 4) transpose_four(from + k, row, count, step, to + k * step);
+  for (; k < depth; k++)
+    for (int m = 0; m < count; m++) to[k * step + m] = from[m * row + k * col];
+  for (int m = count; m < room; m++)
+    for (k = 0; k < depth; k++) to[k * step + m] = 0.f;
+}
+
 // out[M][V] (+)= a[M][depth] * panel[depth][V]; rows of `out` lie side by side.
 template <int V, int M>
 static void multiply_tile(int depth, const float* a, long stride, const float* panel, float* out, bool add) {
@@ -87,17 +129,11 @@ static inline long count_packed(int width, int parts, int depth) {
 static inline void pack_panels(int width, int parts, int blocks, int depth, const float* const* first, long across, long along, float* out) {
   for (int begin = 0; begin < width; begin += blocks * LANES) {
     int here = count_blocks(width, begin, blocks), step = here * parts * LANES;
-    for (int k = 0; k < depth; k += LANES) {  // a square at a time: both sides lie in the cache
-      int deep = depth - k < LANES ? depth - k : LANES;
-      for (int u = 0; u < here; u++)
-        for (int g = 0; g < parts; g++) {
-          int at = begin + u * LANES, count = width - at < LANES ? width - at : LANES;
-          const float* from = first[g] + at * across + k * along;
-          float* to = out + (u * parts + g) * LANES;
-          for (int i = 0; i < LANES; i++)
-            for (int q = 0; q < deep; q++) to[q * step + i] = i < count ? from[i * across + q * along] : 0.f;
-        }
-      out += deep * step;
-    }
+    for (int u = 0; u < here; u++)
+      for (int g = 0; g < parts; g++) {
+        int at = begin + u * LANES, count = width - at < LANES ? width - at : LANES;
+        lay_out(first[g] + at * across, across, along, count, LANES, depth, step, out + (u * parts + g) * LANES);
+      }
+    out += (long)depth * step;
   }
 }

@@ -21,16 +21,27 @@ from elman.operators import is_opaque
 from elman.scan.execution import Execution, Executor, autocast_dtype
 from elman.scan.executors import EXECUTORS, Scanner, require_known
 from elman.scan.explanation import Choice, Explanation, explain
+from elman.scan.table_lookup import TableLookup, find_tensor
 from elman.second_derivatives import needs_plain_form
 from elman.shapes import Bool, Float, Tensor
 from elman.state import S, leaves
 
-__all__ = ["EXECUTORS", "Choice", "Executor", "Explanation", "check", "execute", "explain", "scan"]
+__all__ = [
+    "EXECUTORS",
+    "Choice",
+    "Executor",
+    "Explanation",
+    "TableLookup",
+    "check",
+    "execute",
+    "explain",
+    "scan",
+]
 
 
 def scan(
     cell: Cell[S],
-    xs: Float[Tensor, "B T D"],
+    xs: Float[Tensor, "B T D"] | TableLookup,
     mask: Bool[Tensor, "B T"] | None = None,
     state: S | None = None,
     *,
@@ -40,12 +51,14 @@ def scan(
     """Run ``cell`` over ``xs``; where ``mask`` is false the state stays and the output is zero.
 
     ``reverse`` reads from the last token to the first; outputs stay at the positions of their inputs.
-    ``executor="auto"`` takes the fastest that computes exactly this cell.
+    ``executor="auto"`` takes the fastest that computes exactly this cell. Where ``xs`` says which rows of a
+    table it holds (`TableLookup`), the product with W may be computed once for each row.
     """
     require_known(executor)
     if not isinstance(cell, Cell):
         raise ArgumentError(f"cell is {show_value(cell)}; it must be a cell, such as LSTM(3, 4)")
-    return execute(cell, xs, state, Execution.begin(xs, mask, reverse=reverse, executor=executor))
+    execution = Execution.begin(xs, mask, reverse=reverse, executor=executor)
+    return execute(cell, find_tensor(xs), state, execution)
 
 
 def execute(

@@ -12,6 +12,7 @@ from elman.cells import Cell
 from elman.cuda_graph import is_recording
 from elman.errors import ArgumentError, ModelError, show_value
 from elman.scan.packing import Lengths, Packing, Segments
+from elman.scan.table_lookup import TableLookup, find_tensor
 from elman.shapes import Float, Tensor
 
 
@@ -26,19 +27,21 @@ class Execution:
     autocast: torch.dtype | None  # the precision of autocast where it is on
     rows: int | torch.SymInt = 0  # of the batch
     places: int | torch.SymInt = 0  # of the batch, with its padding: rows times steps
+    lookup: TableLookup | None = None  # where the input came from a table
 
     @classmethod
     def begin(
-        cls, xs: Tensor, mask: Tensor | None, *, reverse: bool = False, executor: str = "auto"
+        cls, given: Tensor | TableLookup, mask: Tensor | None, *, reverse: bool = False, executor: str = "auto"
     ) -> Execution:
         """What is known when a run begins, here and now."""
+        xs, lookup = find_tensor(given), given if isinstance(given, TableLookup) else None
         check_tensors(xs=xs, mask=mask)
         lengths = None if mask is None else Lengths(mask)
         if xs.dim() != 3:
             raise ModelError(f"xs must be (batch, time, features), got {tuple(xs.shape)}")
         rows = xs.shape[0]
         places = rows * xs.shape[1]  # numel() would fix a length that torch.export leaves open
-        return cls(lengths, reverse, executor, is_recording(), autocast_dtype(xs), rows, places)
+        return cls(lengths, reverse, executor, is_recording(), autocast_dtype(xs), rows, places, lookup)
 
     @property
     def mask(self) -> Tensor | None:
@@ -48,6 +51,10 @@ class Execution:
     def has_padding(self) -> bool:
         """Is any token masked? On a GPU the first to ask waits for it."""
         return self.lengths is not None and not self.lengths.full
+
+    def find_lookup(self, xs: Tensor) -> TableLookup | None:
+        """The table that these xs came from; None where they are no rows of one, or the outputs of a layer."""
+        return self.lookup if self.lookup is not None and self.lookup.xs is xs else None
 
     def packing(self, xs: Float[Tensor, "B T D"]) -> Packing:
         """Where the tokens of the batch lie without their padding."""

@@ -29,7 +29,9 @@ class Packing:
     order: Tensor | None
     reverse: bool
 
-    def pack(self, xs: Float[Tensor, "B T D"]) -> Float[Tensor, "N D"]:
+    def pack(
+        self, xs: Float[Tensor, "B T D"] | Int[Tensor, "B T D"]
+    ) -> Float[Tensor, "N D"] | Int[Tensor, "N D"]:
         if self.index is not None:
             return xs.reshape(-1, xs.shape[-1]).index_select(0, self.index)
         xs = xs.flip(1) if self.reverse else xs

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import torch
-from torch.nn.functional import linear
 
 from elman.cells import Cell, Formulaic, OutputWrapper, RecordedCell, Residual, Stacked
+from elman.large_products import linear_large
 from elman.layers.attention import Attention, Memory
 from elman.layers.decoders.base import DecoderContext, DecoderOutput, Readout, RecurrentDecoder
 from elman.layers.decoders.initial_state import DecoderInit
@@ -109,17 +109,17 @@ class TrainedWeights:
 
     def project(self, xs: Float[Tensor, "B T D"]) -> Float[Tensor, "B T G"]:
         """W_x x + b of the first layer."""
-        return linear(xs, self.W, self.b)
+        return linear_large(xs, self.W, self.b)
 
     def project_output(self, o: Tensor) -> Tensor:
-        return linear(o, self.W_o)
+        return linear_large(o, self.W_o)
 
     def project_below(self, h: Tensor) -> Tensor:
         W, b = formula_cell(self.reader).affine()
-        return linear(h, W[:, : -self.wide], b)
+        return linear_large(h, W[:, : -self.wide], b)
 
     def project_context(self, c: Tensor) -> Tensor:
-        return linear(c, formula_cell(self.reader).affine()[0][:, -self.wide :])
+        return linear_large(c, formula_cell(self.reader).affine()[0][:, -self.wide :])
 
 
 def formula_cell(cell: Cell[Any]) -> Formulaic | IdentityInput:

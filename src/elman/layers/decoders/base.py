@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from elman.cells import Cell, Residual, Stacked
+from elman.large_products import linear_large
 from elman.layers.decoders.initial_state import DecoderInit
 from elman.layers.encoder import EncoderOutput
 from elman.shapes import Float, Tensor
@@ -95,4 +96,4 @@ class Readout(nn.Module):
         self.W = nn.Linear(size + context, output_size)
 
     def forward(self, h: Float[Tensor, "*N H"], c: Float[Tensor, "*N E"]) -> Float[Tensor, "*N O"]:
-        return torch.tanh(self.W(torch.cat([h, c.to(h.dtype)], -1)))
+        return torch.tanh(linear_large(torch.cat([h, c.to(h.dtype)], -1), self.W.weight, self.W.bias))

@@ -14,6 +14,7 @@ from elman.formula import Formula
 from elman.scan.execution import Execution
 from elman.scan.executors.codegen.fusion_check import fuse_kernels
 from elman.scan.packing import Packing
+from elman.scan.table_lookup import pack_places, project_rows
 from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Tensor
 from elman.state import State, map_state
@@ -23,14 +24,19 @@ Program = tuple[Callable[..., Any], Callable[..., Any]]
 ``backward(torch, sizes, dY, dS, before, X, *buffers, U, p, m)`` gives dX, dS_0, dU and dp."""
 
 
-class _Run(NamedTuple):
-    """What is known before the first step."""
+class PlainRun(NamedTuple):
+    """What is known of a run before its first step, whoever computes it."""
 
     cell: Formulaic
-    program: Program
     packed: Packing
-    fused: bool
     autocast: torch.dtype | None
+    place: Tensor | None = None  # which of the tokens each one of the batch is; None where none stands twice
+
+
+class _Run(NamedTuple):
+    plain: PlainRun
+    program: Program
+    fused: bool
 
 
 def run_program(
@@ -45,14 +51,26 @@ def run_program(
     """y_{1:n} and s_n by the two programs; there is at least one token."""
     packed = execution.packing(xs)
     dtype = execution.autocast or cell.affine()[0].dtype
-    tokens = packed.pack(xs.to(dtype))
-    x, *masks = cell.project(tokens)
+    tokens, place = _find_tokens(cell, xs.to(dtype), execution)
+    x, *masks = _project(cell, tokens, place)
     each = (x, *packed.sort(state), *cell.matrices(), *cell.unit_parameters(), *masks)
     inputs = (t.to(dtype) for t in each)
-    known = _Run(cell, program, packed, fused, execution.autocast)
+    known = _Run(PlainRun(cell, packed, execution.autocast, place), program, fused)
     ys, *final = _Recurrence.apply(known, tokens, *inputs)  # type: ignore[no-untyped-call]
     new = State(**dict(zip(cell.formula.states, final, strict=True)))
     return packed.unpack(ys), packed.unsort(new)
+
+
+def _find_tokens(cell: Formulaic, xs: Tensor, execution: Execution) -> tuple[Tensor, Tensor | None]:
+    """The packed tokens; of rows of a table those that occur, and which of them each packed token is."""
+    packed, lookup = execution.packing(xs), execution.find_lookup(xs)
+    if lookup is None or not lookup.is_worth_folding(cell):
+        return packed.pack(xs), None
+    return lookup.rows(), pack_places(lookup, packed)
+
+
+def _project(cell: Formulaic, tokens: Tensor, place: Tensor | None) -> tuple[Tensor, ...]:
+    return cell.project(tokens) if place is None else project_rows(cell, tokens, place)
 
 
 class _Recurrence(torch.autograd.Function):
@@ -63,7 +81,7 @@ class _Recurrence(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, known: _Run, tokens: Tensor, X: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
-        formula, packed = known.cell.formula, known.packed
+        formula, packed = known.plain.cell.formula, known.plain.packed
         state, U, p, m = split_inputs(formula, inputs)
         with torch.autocast(X.device.type, enabled=False), fuse_kernels(known.fused):
             S, A, V = known.program[0](torch, packed.sizes, X, state, U, p, m)
@@ -78,13 +96,12 @@ class _Recurrence(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, dY: Tensor, *dS: Tensor) -> tuple[Any, ...]:
         known: _Run = ctx.known
-        packed = known.packed
+        packed = known.plain.packed
         tokens, X, *saved = ctx.saved_tensors
         inputs = saved[: len(saved) - sum(ctx.counts)]
         if torch.is_grad_enabled():
-            given = (known.cell, packed, known.autocast)
-            return None, None, *differentiate_steps(*given, tokens, inputs, (dY, *dS))
-        _, U, p, m = split_inputs(known.cell.formula, inputs)
+            return None, None, *differentiate_steps(known.plain, tokens, inputs, (dY, *dS))
+        _, U, p, m = split_inputs(known.plain.cell.formula, inputs)
         buffers = iter(saved[len(inputs) :])
         S, A, V = ([next(buffers) for _ in range(count)] for count in ctx.counts)
         if packed.index is None:
@@ -98,15 +115,10 @@ class _Recurrence(torch.autograd.Function):
 
 
 def differentiate_steps(
-    cell: Formulaic,
-    packed: Packing,
-    autocast: torch.dtype | None,
-    tokens: Tensor,
-    inputs: list[Tensor],
-    gradients: tuple[Tensor, ...],
+    run: PlainRun, tokens: Tensor, inputs: list[Tensor], gradients: tuple[Tensor, ...]
 ) -> tuple[Tensor | None, ...]:
     """The gradients of X and the inputs by way of plain steps; X is projected again, it was overwritten."""
-    device = tokens.device
+    cell, packed, device = run.cell, run.packed, tokens.device
 
     def step_plainly(X: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
         state, U, p, m = split_inputs(cell.formula, [t.to(X.dtype) for t in inputs])
@@ -118,9 +130,10 @@ def differentiate_steps(
             s = map_state(lambda a, b: torch.cat((a, b[len(a) :])), new, s)
         return torch.cat(ys), *s
 
-    mixed = torch.autocast(device.type, autocast, enabled=autocast is not None)
+    mixed = torch.autocast(device.type, run.autocast, enabled=run.autocast is not None)
     with torch.random.fork_rng([device] if device.type == "cuda" else []), mixed:
-        X, *_ = cell.project(tokens)  # masks are drawn again and not used: those of the run are inputs
+        # Masks are drawn again and not used: those of the run are inputs.
+        X, *_ = _project(cell, tokens, run.place)
     with torch.autocast(device.type, enabled=False):
         return differentiate_plainly(step_plainly, (X.to(tokens.dtype), *inputs), gradients)
 

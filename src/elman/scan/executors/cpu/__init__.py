@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import torch
 
+from elman import large_products
 from elman.cells import Cell, Formulaic
 from elman.errors import ModelError
 from elman.formula import Formula
@@ -53,7 +54,7 @@ def find_drawback(cell: Cell[Any], execution: Execution) -> str | None:
         return "it computes in float32, and autocast asks for another precision"
     if min(cell.widths.values()) < SMALLEST:
         return f"a cell of fewer than {SMALLEST} units is not worth a library"
-    if torch.get_num_threads() == 1 and is_onednn(cell.formula) and not execution.has_padding:
+    if is_onednn(cell.formula) and not execution.has_padding and _is_slower_than_onednn(execution):
         return "on one thread PyTorch's LSTM is faster without padding"
     if execution.places < FEWEST:
         return f"fewer than {FEWEST} tokens are not worth laying out the matrices"
@@ -62,6 +63,12 @@ def find_drawback(cell: Cell[Any], execution: Execution) -> str | None:
     except NativeError as error:
         return str(error)
     return None
+
+
+def _is_slower_than_onednn(execution: Execution) -> bool:
+    """oneDNN computes its large products better than torch's library does on some processors; not than ours."""
+    one = torch.get_num_threads() == 1
+    return one and execution.lookup is None and large_products.unsupported_reason() is not None
 
 
 def source_of(cell: Formulaic) -> NativeSource:

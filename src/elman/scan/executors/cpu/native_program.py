@@ -5,14 +5,17 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
+from itertools import accumulate
 from typing import Any
 
 import torch
 
 from elman.formula import Formula, Node
 from elman.formula.symbols import is_input
+from elman.large_products import multiply_large
 from elman.native.host_threads import find_parallel
 from elman.native.library import load_library
+from elman.reused_memory import reuse_empty
 from elman.scan.executors.cpu.backward_step import BackwardStep
 from elman.scan.executors.cpu.forward_step import ForwardStep
 from elman.scan.executors.cpu.lane_source import LaneGroup, add_up
@@ -79,12 +82,12 @@ class NativeProgram:
         self, _: Any, sizes: list[int], X: Tensor, state: list[Tensor], U: list[Tensor], p: Any, m: Any
     ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
         plan, (tokens, rows) = self.plan, (len(X), len(state[0]))
-        S = [X.new_empty(rows + tokens, s.shape[1]) for s in state]
+        S = [reuse_empty(rows + tokens, s.shape[1]) for s in state]
         for buffer, s in zip(S, state, strict=True):
             buffer[:rows] = s
         extra = sum(1 if (w := plan.width(a)) is None else self.widths[w] for a in plan.extra)
-        E = X.new_empty(tokens, extra if self.keep else 0)
-        V = [X.new_empty(tokens, self._width(a)) for a in plan.operands]
+        E = reuse_empty(tokens, extra if self.keep else 0)
+        V = [reuse_empty(tokens, self._width(a)) for a in plan.operands]
         given = self._name_buffers(X, S, p, m) | {"E": E} | {f"V {i}": v for i, v in enumerate(V)}
         pieces = self._count_pieces(rows, tokens)
         for group in self.source.forward.groups:
@@ -109,7 +112,7 @@ class NativeProgram:
     ) -> tuple[Tensor, list[Tensor], list[Tensor], list[Tensor]]:
         plan, formula, (tokens, rows) = self.plan, self.plan.formula, (len(X), len(dS[0]))
         pieces = self._count_pieces(rows, tokens)
-        dX = torch.empty_like(X)
+        dX = reuse_empty(*X.shape)
         given = self._name_buffers(X, S, p, m) | {"E": A[0], "dX": dX, "dY": dY.contiguous()}
         given |= {f"V {i}": v for i, v in enumerate(V)}
         for name, d in zip(formula.states, dS, strict=True):
@@ -119,7 +122,7 @@ class NativeProgram:
         for k, product in enumerate(plan.trace.products):
             width = sum(self._sizes(product.names))
             if (shared := plan.shared_gradients(k)) is None:
-                given[f"dR {k}"] = X.new_empty(tokens, width)
+                given[f"dR {k}"] = reuse_empty(tokens, width)
                 dR.append(given[f"dR {k}"])
             else:
                 first = sum(self._sizes(formula.gates[:shared]))
@@ -130,7 +133,7 @@ class NativeProgram:
             given[f"panel {group.number}"] = self._pack_backward(group, U[group.product], pieces)
         self._call(self.source.library.elman_backward, self.source.backward, given, sizes, rows, pieces)
         dU = [
-            d.t() @ self._operand(q.operand, X, S, V, before)
+            multiply_large(d.t(), self._operand(q.operand, X, S, V, before))
             for d, q in zip(dR, plan.trace.products, strict=True)
         ]
         turn = len(sizes) % 2  # which of the two buffers the first step wrote
@@ -196,7 +199,7 @@ class NativeProgram:
     ) -> Tensor:
         """A matrix laid out for products: its rows from each start, or its columns."""
         library, sizes = self.source.library, (width, len(starts), group.blocks, depth)
-        packed = matrix.new_empty(library.elman_count_packed(width, len(starts), depth))
+        packed = reuse_empty(library.elman_count_packed(width, len(starts), depth))
         first = (ctypes.c_void_p * len(starts))(*(matrix.data_ptr() + 4 * s * matrix.shape[1] for s in starts))
         steps = (ctypes.c_long(across), ctypes.c_long(along))
         parallel = ctypes.c_void_p(find_parallel())
@@ -214,9 +217,7 @@ class NativeProgram:
     ) -> None:
         steps = len(sizes)
         numbers = (ctypes.c_int32 * steps)(*sizes)
-        offsets, at = (ctypes.c_int32 * steps)(), 0
-        for t, size in enumerate(sizes):
-            offsets[t], at = at, at + size
+        offsets = (ctypes.c_int32 * steps)(*accumulate(sizes[:-1], initial=0))
         widths = (ctypes.c_int32 * len(self.widths))(*self.widths)
         buffers = (ctypes.c_void_p * len(step.buffers))(*(given[key].data_ptr() for key in step.buffers))
         pointers = [ctypes.cast(a, ctypes.c_void_p) for a in (numbers, offsets, widths, buffers)]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from elman.cells import CELLS, Formulaic, ResetAfterGRU
 from elman.few_rows import few_rows_source
 from elman.formula.cpp_steps import print_steps
+from elman.large_products import large_product_source
 from elman.native.library import SHIPPED, build_library
 from elman.native.processor import LEVELS
 from elman.scan.executors.cpu import source_of
@@ -16,6 +17,7 @@ from elman.scan.executors.cpu import source_of
 def shipped_sources() -> Iterator[str]:
     """The C++ of each cell that a configuration can name."""
     yield few_rows_source()
+    yield large_product_source()
     cells = [make(3, 4) for make in CELLS.values()]
     for cell in (*cells, ResetAfterGRU(3, 4, bias=False)):
         if isinstance(cell, Formulaic):

@@ -10,20 +10,15 @@ import torch
 from elman.cells import Formulaic
 from elman.scan.execution import Execution
 from elman.scan.executors.cuda.program import CudaProgram, Kept, StepTable
-from elman.scan.executors.recurrence import differentiate_steps, split_inputs
-from elman.scan.packing import Packing
+from elman.scan.executors.recurrence import PlainRun, differentiate_steps, split_inputs
 from elman.shapes import Float, Tensor
 from elman.state import State
 
 
 class _Run(NamedTuple):
-    """What is known before the first step."""
-
-    cell: Formulaic
+    plain: PlainRun
     program: CudaProgram
-    packed: Packing
-    autocast: torch.dtype | None
-    keep: bool
+    keep: bool  # will there be a way back?
 
 
 def run_program(
@@ -34,7 +29,7 @@ def run_program(
     dtype = program.shape.dtype
     tokens = packed.pack(xs.to(dtype))
     X, *masks = cell.project(tokens)
-    known = _Run(cell, program, packed, execution.autocast, torch.is_grad_enabled())
+    known = _Run(PlainRun(cell, packed, execution.autocast), program, torch.is_grad_enabled())
     inputs = (*packed.sort(state), *cell.matrices(), *cell.unit_parameters(), *(m.to(dtype) for m in masks))
     ys, *final = _Recurrence.apply(known, tokens, X.to(dtype), *inputs)  # type: ignore[no-untyped-call]
     new = State(**dict(zip(cell.formula.states, final, strict=True)))
@@ -46,8 +41,8 @@ class _Recurrence(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, known: _Run, tokens: Tensor, X: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
-        table = StepTable(known.packed, X.device)
-        state, *weights = split_inputs(known.cell.formula, inputs)
+        table = StepTable(known.plain.packed, X.device)
+        state, *weights = split_inputs(known.plain.cell.formula, inputs)
         X = X.contiguous()
         states = _prepare_states(state, X.dtype)
         ys, end, kept = known.program.run_forward(
@@ -65,14 +60,13 @@ class _Recurrence(torch.autograd.Function):
         known: _Run = ctx.known
         tokens, X, *saved = ctx.saved_tensors
         inputs = saved[: len(ctx.needs_input_grad) - 3]
-        width = known.cell.output_size
+        width = known.plain.cell.output_size
         dY = tokens.new_zeros(len(tokens), width) if dY is None else dY
         if torch.is_grad_enabled():
             pairs = zip(dS, inputs, strict=False)
             ends = [torch.zeros_like(s, dtype=X.dtype) if d is None else d for d, s in pairs]
-            given = (known.cell, known.packed, known.autocast)
-            return None, None, *differentiate_steps(*given, tokens, inputs, (dY, *ends))
-        _, *weights = split_inputs(known.cell.formula, inputs)
+            return None, None, *differentiate_steps(known.plain, tokens, inputs, (dY, *ends))
+        _, *weights = split_inputs(known.plain.cell.formula, inputs)
         each = iter(saved[len(inputs) :])
         sent, states, operands = ([next(each) for _ in range(count)] for count in ctx.counts)
         kept = Kept(sent, states, operands, next(each, None))

@@ -1,0 +1,131 @@
+"""Products of large matrices in float32 on processors that torch leaves half unused.
+
+For float32 torch asks MKL, which keeps to AVX2 wherever the processor is not Intel's: with AVX-512 the C++ here
+takes less than half the time (`elman bench cpu`). Everywhere else torch multiplies.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from elman.native.host_threads import find_parallel
+from elman.native.library import FOLDER, NativeError, load_library
+from elman.native.processor import find_level, is_intel
+from elman.reused_memory import reuse_empty
+from elman.second_derivatives import differentiate_plainly, needs_plain_form
+from elman.shapes import Float, Tensor
+
+_SMALLEST = 2**21  # multiplications, below which torch has done sooner
+_NARROWEST = 16  # of each side of a product: tiles are no smaller
+_PIECE = 2**20  # multiplications that are worth a thread
+
+
+def linear_large(
+    x: Float[Tensor, "*N D"], W: Float[Tensor, "H D"], b: Float[Tensor, " H"] | None = None
+) -> Float[Tensor, "*N H"]:
+    """`torch.nn.functional.linear` with its gradients, whoever computes them."""
+    rows = x.numel() // max(1, x.shape[-1])
+    if not _is_for_library(x, W, rows * W.shape[0] * W.shape[1], min(rows, *W.shape)):
+        return functional.linear(x, W, b)
+    multiply = _Linear.apply if torch.is_grad_enabled() else _multiply
+    ys: Tensor = multiply(x.reshape(rows, -1), W, b)
+    return ys if x.dim() == 2 else ys.view(*x.shape[:-1], len(W))
+
+
+def multiply_large(
+    a: Float[Tensor, "M K"], b: Float[Tensor, "K N"], out: Tensor | None = None, *, add: bool = False
+) -> Float[Tensor, "M N"]:
+    """a b, without gradients; into ``out``, or added to it."""
+    (rows, depth), width = a.shape, b.shape[1]
+    inside = out is None or out.stride(1) == 1
+    if inside and _is_for_library(a, b, rows * depth * width, min(rows, depth, width)):
+        return _multiply(a, b.t(), None, out, add=add)
+    if out is None:
+        return a @ b
+    return out.addmm_(a, b) if add else torch.mm(a, b, out=out)
+
+
+class _Linear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
+        ctx.save_for_backward(x, W, b)
+        return _multiply(x, W, b)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        x, W, b = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            return differentiate_plainly(functional.linear, (x, W, b), (gradient,))
+        wanted = ctx.needs_input_grad
+        dx = multiply_large(gradient, W) if wanted[0] else None
+        dW = multiply_large(gradient.t(), x) if wanted[1] else None
+        return dx, dW, gradient.sum(0) if wanted[2] else None
+
+
+def _is_for_library(a: Tensor, b: Tensor, work: int, narrowest: int) -> bool:
+    return (
+        work >= _SMALLEST
+        and narrowest >= _NARROWEST
+        and type(a) in (Tensor, torch.nn.Parameter)
+        and a.dtype == b.dtype == torch.float32
+        and a.is_cpu
+        and b.is_cpu
+        and not torch.is_autocast_enabled("cpu")
+        and not torch.compiler.is_compiling()
+        and not needs_plain_form()
+        and _find_library() is not None
+    )
+
+
+def _multiply(
+    a: Tensor, b: Tensor, bias: Tensor | None, out: Tensor | None = None, *, add: bool = False
+) -> Tensor:
+    """a bᵀ + bias."""
+    found = _find_library()
+    assert found is not None  # `_is_for_library` asked
+    multiply, count_laid, scratch = found
+    (rows, depth), width = a.shape, b.shape[0]
+    c = reuse_empty(rows, width) if out is None else out
+    pieces = max(1, min(torch.get_num_threads(), rows * depth * width // _PIECE))
+    memory = reuse_empty(count_laid(width, depth) + pieces * scratch)
+    given = (a.data_ptr(), *a.stride(), b.data_ptr(), *b.stride(), None if bias is None else bias.data_ptr())
+    made = (c.data_ptr(), c.stride(0), add, memory.data_ptr())
+    multiply(rows, width, depth, *given, *made, pieces, find_parallel())
+    return c
+
+
+@cache
+def unsupported_reason() -> str | None:
+    """Why torch multiplies large matrices here; None where the library does."""
+    if find_level() != "avx512":
+        return "only processors with AVX-512 gain by it"
+    if is_intel():
+        return "MKL uses all of an Intel processor"
+    try:
+        load_library(large_product_source())
+    except NativeError as error:
+        return str(error)
+    return None
+
+
+@cache
+def _find_library() -> tuple[Callable[..., Any], Callable[[int, int], int], int] | None:
+    if unsupported_reason():
+        return None
+    library = load_library(large_product_source())
+    kinds: dict[str, Any] = {"i": ctypes.c_int, "n": ctypes.c_long, "p": ctypes.c_void_p}
+    library.elman_multiply.argtypes = [kinds[letter] for letter in "iiipnnpnnppnipip"]
+    library.elman_multiply.restype = None
+    library.elman_count_laid.restype = library.elman_count_scratch.restype = ctypes.c_long
+    return library.elman_multiply, library.elman_count_laid, library.elman_count_scratch()
+
+
+def large_product_source() -> str:
+    """The C++ of the products."""
+    return (FOLDER / "large_product.cpp").read_text()

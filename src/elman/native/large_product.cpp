@@ -1,0 +1,40 @@
+#include "large_product.hpp"
+#include "parallel.hpp"
+
+struct LargeProduct {
+  int rows, width, depth, add, pieces, wide;
+  Matrix a, b;
+  const float* bias;
+  float* c;
+  long stride;
+  float *laid, *scratch;
+};
+
+static void lay_out_piece(void* work, int piece) {
+  const LargeProduct& p = *(const LargeProduct*)work;
+  int panels = count_parts(p.width, TILE_COLUMNS);
+  lay_out_panels(p.b, p.width, p.depth, find_part(panels, p.pieces, piece), find_part(panels, p.pieces, piece + 1), p.laid);
+}
+// Whole tiles of rows, or whole panels of columns where there are more of them.
+static void multiply_piece(void* work, int piece) {
+  const LargeProduct& p = *(const LargeProduct*)work;
+  int panels = count_parts(p.width, TILE_COLUMNS), tiles = count_parts(p.rows, TILE_ROWS);
+  Range rows = {0, p.rows}, columns = {0, panels};
+  if (p.wide) columns = {find_part(panels, p.pieces, piece), find_part(panels, p.pieces, piece + 1)};
+  else rows = {find_part(tiles, p.pieces, piece) * TILE_ROWS, find_part(tiles, p.pieces, piece + 1) * TILE_ROWS};
+  if (rows.end > p.rows) rows.end = p.rows;
+  float* scratch = p.scratch + (long)piece * SCRATCH;
+  if (rows.begin < rows.end) multiply_range(p.a, p.laid, p.bias, rows, columns, p.width, p.depth, p.c, p.stride, p.add, scratch);
+}
+
+extern "C" {
+// Numbers that `laid` and the `scratch` of each piece must have room for.
+long elman_count_laid(int width, int depth) { return (long)count_parts(width, TILE_COLUMNS) * TILE_COLUMNS * depth; }
+long elman_count_scratch() { return SCRATCH; }
+// c[rows][width] (+)= a bᵀ + bias.
+void elman_multiply(int rows, int width, int depth, const float* a, long a_row, long a_col, const float* b, long b_row, long b_col, const float* bias, float* c, long stride, int add, float* memory, int pieces, Parallel parallel) {
+  LargeProduct p = {rows, width, depth, add, pieces, width > rows, {a, a_row, a_col}, {b, b_row, b_col}, bias, c, stride, memory, memory + elman_count_laid(width, depth)};
+  compute_pieces(parallel, pieces, lay_out_piece, &p);
+  compute_pieces(parallel, pieces, multiply_piece, &p);
+}
+}
