@@ -73,6 +73,10 @@ class Execution:
         )
 
 
+ELSEWHERE = "it runs on other devices"
+"""The reason of an executor that is out of the question here, and not worth a word where it is explained."""
+
+
 @dataclass(frozen=True)
 class Executor:
     """A way to compute a scan. It may refuse a cell; it never computes another formula."""

@@ -9,7 +9,7 @@ import torch
 
 from elman.cells import Cell, Formulaic
 from elman.formula.structure import find_structure
-from elman.scan.execution import Execution, Executor
+from elman.scan.execution import ELSEWHERE, Execution, Executor
 from elman.scan.executors import EXECUTORS, Scanner, rank_executors, require_known
 from elman.shapes import Bool, Float, Tensor
 
@@ -58,7 +58,7 @@ def explain(
     def note(executor: Executor, cell: Cell[Any], xs: Tensor, state: Any) -> tuple[Tensor, Any]:
         chosen = execution.executor == "auto" and executor.name in EXECUTORS
         ranked = rank_executors(cell, execution) if chosen else []
-        reasons = {one.name: reason for one, reason in ranked if reason is not None}
+        reasons = {one.name: reason for one, reason in ranked if reason not in (None, ELSEWHERE)}
         formula = cell.formula if isinstance(cell, Formulaic) else None
         name = type(cell).__name__ if formula is None else formula.name
         structure = "" if formula is None else str(find_structure(formula))

@@ -16,7 +16,7 @@ from elman.cells import Cell, Formulaic
 from elman.errors import ModelError
 from elman.formula import Formula
 from elman.native.library import NativeError
-from elman.scan.execution import Execution, Executor
+from elman.scan.execution import ELSEWHERE, Execution, Executor
 from elman.scan.executors.cpu.native_program import NativeProgram, NativeSource, print_source
 from elman.scan.executors.cpu.value_plan import classify_widths
 from elman.scan.executors.recurrence import run_program
@@ -33,7 +33,7 @@ def unsupported_reason(cell: Cell[Any]) -> str | None:
         return f"{type(cell).__name__} has no formula"
     like = cell.affine()[0]
     if like.device.type != "cpu":
-        return "it runs on the CPU"
+        return ELSEWHERE
     if like.dtype != torch.float32:
         return f"it computes in float32, and this cell in {str(like.dtype).removeprefix('torch.')}"
     if cell.heads > 1:

@@ -16,7 +16,7 @@ from elman.cells import Cell, Formulaic
 from elman.errors import ModelError
 from elman.formula import Formula
 from elman.formula.operation import OPS
-from elman.scan.execution import Execution, Executor
+from elman.scan.execution import ELSEWHERE, Execution, Executor
 from elman.scan.executors.cuda.contest import is_torch_faster
 from elman.scan.executors.cuda.nvrtc import CudaError, load_nvrtc
 from elman.scan.executors.cuda.program import CudaProgram, Shape
@@ -34,7 +34,7 @@ def unsupported_reason(cell: Cell[Any]) -> str | None:
         return f"{type(cell).__name__} has no formula"
     like = cell.affine()[0]
     if not like.is_cuda:
-        return "it runs on a CUDA device"
+        return ELSEWHERE
     if like.dtype == torch.float64:
         return "it multiplies in 16 bits, and this cell computes in float64"
     return _why_not_printed(cell.formula) or _why_not_here(like.device)

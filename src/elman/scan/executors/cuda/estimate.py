@@ -45,10 +45,8 @@ def _propose(shape: Shape, rows: int, chip: Chip) -> Iterator[Tiling]:
     for count in _ROWS:
         if count > max(8, ceil(rows / 8) * 8):
             break
-        groups = ceil(rows / count) * shape.heads
-        blocks = {ceil(widest / units) for units in _UNITS}
-        for each in sorted(blocks):
-            if each * groups <= chip.processors:
+        for each in sorted({ceil(widest / units) for units in _UNITS}):
+            if each * shape.heads <= chip.processors:
                 yield Tiling(each, count, False)
         for each in _CLUSTERS if chip.clusters else ():
             if ceil(widest / 8) >= each:
@@ -62,11 +60,12 @@ def estimate_step(shape: Shape, tiling: Tiling, rows: int, chip: Chip, *, backwa
     matrices = share_words(shapes, tiling)
     if tiling.chunks > _MOST_CHUNKS or _shared_bytes(plan, matrices, backward) > chip.shared_bytes:
         return None
-    waves = 1
+    groups = ceil(rows / tiling.rows)
     if tiling.cluster:
-        resident = max(1, int(_RESIDENT[tiling.blocks] * chip.processors))
-        waves = ceil(ceil(rows / tiling.rows) * shape.heads / resident)
-    return waves * sum(_estimate_product(tiling, m) for m in matrices)
+        turns = ceil(groups * shape.heads / max(1, int(_RESIDENT[tiling.blocks] * chip.processors)))
+    else:
+        turns = ceil(groups / (chip.processors // (tiling.blocks * shape.heads)))
+    return turns * sum(_estimate_product(tiling, m) for m in matrices)
 
 
 def _matrix_shape(plan: KernelPlan, k: int, backward: bool) -> tuple[int, int]:

@@ -1,0 +1,112 @@
+"""The cuda executor on a GPU: no further from float64 than the loop in the same precision; always the same."""
+
+import copy
+
+import pytest
+import torch
+
+from elman.cells import GRU, LSTM, Formulaic, Mogrifier, WeightDrop, Zoneout
+from elman.scan import explain, scan
+from elman.scan.execution import Execution
+from elman.scan.executors.cuda import CUDA, shape_of
+from elman.scan.executors.cuda.program import CudaProgram
+from elman.scan.executors.cuda.recurrence import run_program
+from elman.scan.executors.cuda.tiling import Tiling
+from elman.state import State
+from tests.zoo import ALL, cell_of
+
+pytestmark = pytest.mark.gpu
+CELLS = {name: lambda name=name: cell_of(name) for name in ALL if isinstance(cell_of(name), Formulaic)} | {
+    "wide lstm": lambda: LSTM(40, 200),
+    "wide gru": lambda: GRU(40, 136),
+    "lstm of heads": lambda: LSTM(24, 96, heads=3),
+    "mogrifier": lambda: Mogrifier(GRU(24, 72), rounds=3, rank=8),
+    "weight drop": lambda: WeightDrop(LSTM(24, 72), 0.3).eval(),
+    "zoneout": lambda: Zoneout(LSTM(24, 72), 0.3).eval(),
+}
+
+
+def results(cell, xs, mask, state, executor, reverse):
+    """y, the final states, and the gradients of all that goes in."""
+    xs, state = xs.clone().requires_grad_(), [s.clone().requires_grad_() for s in state]
+    named = State(**dict(zip(cell.formula.states, state, strict=True)))
+    ys, end = scan(cell, xs, mask, named, reverse=reverse, executor=executor)
+    torch.manual_seed(0)
+    weights = [torch.randn(t.shape, dtype=torch.float64, device="cuda") for t in (ys, *end)]
+    loss = sum((t.double() * w).sum() for t, w in zip((ys, *end), weights, strict=True))
+    inputs = [xs, *state, *cell.parameters()]
+    gradients = torch.autograd.grad(loss, inputs, allow_unused=True)
+    return [t for t in (ys, *end, *gradients) if t is not None]
+
+
+def distance(found, expected):
+    return max(
+        ((a.double() - b).norm() / b.norm().clamp_min(1e-3)).item()
+        for a, b in zip(found, expected, strict=True)
+    )
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("ragged", [False, True])
+@pytest.mark.parametrize("name", CELLS)
+def test_it_is_as_near_to_float64_as_the_loop(name, ragged, reverse):
+    torch.manual_seed(1)
+    cell = CELLS[name]().float().cuda()
+    if CUDA.unsupported_reason(cell):
+        pytest.skip(CUDA.unsupported_reason(cell))
+    xs = torch.randn(11, 9, cell.input_size, device="cuda")
+    lengths = torch.tensor([9, 0, 4, 9, 1, 7, 2, 9, 5, 3, 8], device="cuda")
+    mask = torch.arange(9, device="cuda") < lengths[:, None] if ragged else None
+    state = [0.1 + 0.1 * torch.rand(11, cell.widths[n], device="cuda") for n in cell.formula.states]
+    exact = results(
+        copy.deepcopy(cell).double(), xs.double(), mask, [s.double() for s in state], "loop", reverse
+    )
+    with torch.autocast("cuda", torch.float16):
+        near = distance(results(cell, xs, mask, state, "loop", reverse), exact)
+        found = distance(results(cell, xs, mask, state, "cuda", reverse), exact)
+    assert found <= 1.5 * near + 5e-4
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_cell_without_a_kernel_of_torch_runs_by_it(dtype):
+    cell, xs = GRU(64, 128).cuda(), torch.randn(8, 20, 64, device="cuda")
+    with torch.autocast("cuda", dtype):
+        assert explain(cell, xs).choices[0].executor == "cuda"
+        assert scan(cell, xs)[0].dtype == dtype
+    assert explain(cell, xs).choices[0].executor == "codegen"
+
+
+def test_runs_are_the_same_bit_for_bit():
+    torch.manual_seed(0)
+    cell, xs = LSTM(64, 256).cuda(), torch.randn(32, 40, 64, device="cuda")
+
+    def run():
+        with torch.autocast("cuda", torch.float16):
+            ys, _ = scan(cell, xs, executor="cuda")
+        return ys, *torch.autograd.grad(ys.float().square().sum(), [*cell.parameters()])
+
+    first = run()
+    for _ in range(50):
+        assert all(torch.equal(a, b) for a, b in zip(first, run(), strict=True))
+
+
+def test_more_rows_than_the_chip_has_room_for_are_taken_in_turns():
+    cell, xs = LSTM(16, 512).cuda(), torch.randn(700, 3, 16, device="cuda")
+    with torch.no_grad(), torch.autocast("cuda", torch.float16):
+        expected = scan(cell, xs, executor="loop")[0].double()
+        execution = Execution.begin(xs, None)
+        program = CudaProgram(shape_of(cell, execution), *[Tiling(16, 8, False)] * 2)  # 8 groups at once, of 88
+        found = run_program(cell, xs, cell.initial(xs), execution, program)[0].double()
+    assert (found - expected).norm() / expected.norm() < 2e-3
+
+
+def test_second_derivatives_are_those_of_plain_steps():
+    cell, xs = GRU(8, 16).cuda(), torch.randn(3, 4, 8, device="cuda", requires_grad=True)
+
+    def penalty(executor):
+        with torch.autocast("cuda", torch.float16):
+            ys, _ = scan(cell, xs, executor=executor)
+        (dx,) = torch.autograd.grad(ys.float().sum(), xs, create_graph=True)
+        return torch.autograd.grad(dx.square().sum(), cell.U[0])[0]
+
+    assert torch.allclose(penalty("cuda"), penalty("loop"), atol=2e-3)

@@ -1,0 +1,107 @@
+"""Kernels of whole sequences as text, without a GPU: they compile, they fit, and their phases are in order."""
+
+import pytest
+import torch
+
+from elman.cells import GRU, LSTM, Elman, Formulaic, Mogrifier, ProjectedLSTM, ResetAfterGRU, Zoneout
+from elman.errors import ModelError
+from elman.formula.symbols import is_input
+from elman.formula.traversal import topological
+from elman.scan import scan
+from elman.scan.executors.cuda.estimate import Chip, rank_tilings
+from elman.scan.executors.cuda.nvrtc import CudaError, compile_kernel
+from elman.scan.executors.cuda.program import Shape, print_kernel
+from elman.scan.executors.cuda.tiling import Tiling
+from tests.zoo import ALL, cell_of
+
+H200 = Chip(132, 232_448, True)
+CELLS = {
+    "two products": GRU(24, 40),
+    "two widths": ProjectedLSTM(24, 32, cell_size=40),
+    "masks": Zoneout(LSTM(24, 40), 0.1),
+    "parameters": ResetAfterGRU(24, 40),
+    "heads": LSTM(24, 48, heads=3),
+    "mixed widths": Mogrifier(LSTM(24, 40), rounds=1),
+    "three rounds": Mogrifier(GRU(24, 40), rounds=3, rank=8),
+}
+
+
+def shape_of(cell, dtype=torch.float16):
+    return Shape(cell.formula, tuple(cell.widths.items()), cell.heads, dtype)
+
+
+def is_dense(name):
+    cell = cell_of(name)
+    if not isinstance(cell, Formulaic) or not cell.formula.trace.products:
+        return False
+    return not any(a.op in ("mean", "softmax") for a in cell.formula.trace.nodes)
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90a", "sm_100a"])
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+def test_an_lstm_compiles_for_every_generation(architecture, backward):
+    tiling = Tiling(4, 16, cluster=architecture != "sm_80")
+    for ragged in (False, True):
+        printer = print_kernel(shape_of(LSTM(24, 60)), tiling, backward=backward, ragged=ragged)
+        assert compile_kernel(printer.text, architecture)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_every_kind_of_cell_compiles(name):
+    shape = shape_of(CELLS[name], torch.bfloat16)
+    for backward in (False, True):
+        tiling = Tiling(2, 8, cluster=backward)
+        assert compile_kernel(print_kernel(shape, tiling, backward=backward, ragged=True).text, "sm_90a")
+
+
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", [name for name in ALL if is_dense(name)])
+def test_a_phase_reads_no_product_that_is_still_to_come(name, backward):
+    printer = print_kernel(shape_of(cell_of(name)), Tiling(1, 8, False), backward=backward, ragged=False)
+    products = cell_of(name).formula.trace.products
+    number = {n: k for k, product in enumerate(products) for n in product.names}
+    done, sent = set(), set() if backward else {*printer.plan.operand_states}
+    for phase in printer.phases:
+        if phase.product is not None:
+            assert phase.product in sent
+            done.add(phase.product)
+        for a in topological(phase.values.values()):
+            if is_input(a, "q" if backward else "r"):
+                assert (int(a.args[1]) if backward else number[a.args[1]]) in done
+        sent.update(phase.sends)
+    assert done == set(range(len(products)))
+
+
+@pytest.mark.parametrize("rows", [1, 20, 64, 130])
+@pytest.mark.parametrize("cell", [LSTM(64, 512), GRU(64, 1024), Elman(64, 200), CELLS["three rounds"]])
+def test_what_is_said_to_fit_does(cell, rows):
+    shape = shape_of(cell)
+    for backward in (False, True):
+        for tiling in rank_tilings(shape, rows, H200, backward=backward)[:2]:
+            printer = print_kernel(shape, tiling, backward=backward, ragged=False)
+            assert printer.shared_bytes <= H200.shared_bytes
+            assert tiling.blocks * cell.heads <= H200.processors
+
+
+def test_weights_that_fit_no_chip_have_no_tiling():
+    cell = LSTM(8, 16)
+    wide = Shape(cell.formula, tuple((name, 4096) for name in cell.widths), 1, torch.float16)
+    assert not rank_tilings(wide, 64, H200, backward=False)
+
+
+def test_a_source_that_is_no_cuda_is_refused_in_one_line():
+    with pytest.raises(CudaError, match=r"^NVRTC refused a kernel for sm_90: .*error.*$"):
+        compile_kernel("int x = ;", "sm_90")
+
+
+def test_a_cell_on_the_cpu_is_refused():
+    with pytest.raises(ModelError, match="the cuda executor cannot run this cell: it runs on other devices"):
+        scan(LSTM(3, 4), torch.zeros(2, 5, 3), executor="cuda")
+
+
+def test_equal_cells_have_equal_kernels():
+    texts = {
+        print_kernel(shape_of(LSTM(24, 40)), Tiling(2, 8, False), backward=True, ragged=False).text
+        for _ in range(2)
+    }
+    assert len(texts) == 1
