@@ -1,7 +1,7 @@
 """Recurrences of single units against what ran them before: on a GPU by kernels, on a CPU by C++.
 
-On a GPU: the layers of minGRU and SSRU at (64, 512, 512) against cuDNN's LSTM in both half precisions; minGRU at
-(8, 8192, 512) against one thread a unit (the fused loop) and codegen's loop, and at T from 1 to 4096 against the
+On a GPU: minGRU and SSRU at (64, 512, 512) against cuDNN's LSTM in both half precisions; minGRU at
+(8, 8192, 512) against one thread a unit (the fused loop) and codegen, and at T from 1 to 4096 against the
 fused loop. Each is right against float64 before it is timed. ``graph``: replays of a recorded CUDA graph;
 ``launched``: as a program runs it. On a CPU: (16, 400, 128) against other executors. Medians, interleaved.
 
