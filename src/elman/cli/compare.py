@@ -24,6 +24,12 @@ from elman.ranges import PositiveFloat, PositiveInt, RunCount, Seed, Size
     "Parameters of each cell, nearly; of a model of a text all it has. [default of --text: 50,000]",
     type=PositiveInt,
 )
+@option(
+    "--long N",
+    "With --text: also parity and copying of up to N symbols, tested at N and 4 N.",
+    type=PositiveInt,
+)
+@option("--device NAME", "With --text: auto, cpu, cuda or cuda:1.", default="cpu", show_default=True)
 @option("--minutes M", "Time for everything, shared equally, instead of updates.", type=PositiveFloat)
 @option("--seeds N", "Train each cell with N seeds: mean ± standard deviation.", type=RunCount, default=1)
 @option("--seed N", "The first random seed, of weights and examples.", type=Seed, default=0, show_default=True)
@@ -44,7 +50,8 @@ def compare(
 
     With --text, a small language model of characters is trained for each cell on the first nine tenths of the
     file: bits per character on the rest, fewer are better. Models have the same number of parameters, unless
-    --width says how many units.
+    --width says how many units. With --long N, each cell also learns parity and copying on sequences of up to N
+    symbols, and is tested on four times that length: half of the minutes are for the text, a quarter for each.
 
     \b
     Examples:
@@ -52,18 +59,26 @@ def compare(
       elman compare elman relu gru lstm peephole-lstm --picture cells.pdf
       elman compare elman gru lstm --lengths 5,10,20,50 --seeds 3
       elman compare gru lstm mingru --text book.txt --minutes 5
+      elman compare lstm mingru sru mogrifier --text book.txt --long 32 --minutes 12 --device auto
     """
     import torch
 
+    from elman.cli.cell_table import compare_on_lengths
     from elman.cli.comparison_run import compare_on_tasks, compare_on_text
+    from elman.devices import choose_device, find_device
 
     path = None if no_picture else plan_picture(picture or Path(f"compare.{format or 'png'}"), format)
     torch.set_num_threads(1)  # nets this small only lose by sharing their steps
     names = [*(cells or ("elman", "gru", "lstm"))]
-    text, lengths = options.pop("text"), options.pop("lengths")
+    text, lengths, long = options.pop("text"), options.pop("lengths"), options.pop("long")
+    device = str(find_device(choose_device(options.pop("device"))))
     if text is None:
+        if long is not None or device != "cpu":
+            raise ConfigError("--long and --device go with --text: which text?")
         compare_on_tasks(names, path, lengths=lengths or (), **options)
     elif lengths:
         raise ConfigError("--lengths is for the memory task, not for --text: leave one of them out")
+    elif long is None:
+        compare_on_text(names, path, text, device=device, **options)
     else:
-        compare_on_text(names, path, text, **options)
+        compare_on_lengths(names, path, text, length=long, device=device, **options)

@@ -31,7 +31,7 @@ def compare_on_tasks(cells: list[str], picture: Path | None, *, as_json: bool, *
     def run(seed: int, **size: Any) -> Iterable[comparison.ComparisonResult]:
         return comparison.Comparison(seed=seed, **size).run(cells)
 
-    results = _run_seeds(run, cells, **options)
+    results = run_seeds(run, cells, **options)
     if as_json:
         _print_json(results, seed=options["seed"])
     else:
@@ -41,13 +41,15 @@ def compare_on_tasks(cells: list[str], picture: Path | None, *, as_json: bool, *
             [
                 name,
                 f"{some[0].parameters:,}",
-                *(_spread([r.memory_by_length[n] for r in some], 1) for n in lengths),
-                _spread([r.little_data for r in some], 1),
+                *(format_spread([r.memory_by_length[n] for r in some], 1) for n in lengths),
+                format_spread([r.little_data for r in some], 1),
                 f"{mean(r.seconds for r in some):.1f}",
             ]
             for name, some in group_by_cell(results).items()
         ]
-        caption = f"memory: chance 12.5 %; little data: chance 50 %; held-out accuracy, {_seeds(options)}"
+        caption = (
+            f"memory: chance 12.5 %; little data: chance 50 %; held-out accuracy, {describe_seeds(options)}"
+        )
         print_table(["cell", "parameters", *memory, "little data %", "seconds"], rows, caption=caption)
     if picture is not None:
         from elman.inspect.comparison_plots import plot_comparison
@@ -68,7 +70,7 @@ def compare_on_text(
     def run(seed: int, **size: Any) -> Iterable[TextResult]:
         return TextComparison(seed=seed, **size).run(cells, text)
 
-    results = _run_seeds(run, cells, **options)
+    results = run_seeds(run, cells, **options)
     known, held_out = text.frequency_bits(), len(text.held_out)
     if as_json:
         about = {"text": file, "held_out": held_out, "frequency_bits": known}
@@ -78,14 +80,14 @@ def compare_on_text(
             [
                 name,
                 *(f"{n:,}" for n in (some[0].width, some[0].parameters)),
-                _spread([r.bits for r in some], 3),
+                format_spread([r.bits for r in some], 3),
                 f"{mean(r.updates for r in some):,.0f}",
                 f"{mean(r.seconds for r in some):.1f}",
             ]
             for name, some in group_by_cell(results).items()
         ]
         caption = f"on the last {held_out:,} characters (by their frequencies alone: {known:.3f}), "
-        caption += _seeds(options)
+        caption += describe_seeds(options)
         print_table(
             ["cell", "width", "parameters", "bits/character", "updates", "seconds"], rows, caption=caption
         )
@@ -96,7 +98,7 @@ def compare_on_text(
         say(f"learning curves: {picture}")
 
 
-def _run_seeds(
+def run_seeds(
     run: Callable[..., Iterable[R]],
     cells: Sequence[str],
     *,
@@ -122,13 +124,13 @@ def group_by_cell(results: Sequence[Any]) -> dict[str, list[Any]]:
     return {name: [r for r in results if r.cell == name] for name in names}
 
 
-def _spread(values: Sequence[float], digits: int) -> str:
+def format_spread(values: Sequence[float], digits: int) -> str:
     """The mean, and where there are several values their standard deviation."""
     spread = f" ± {stdev(values):.{digits}f}" if len(values) > 1 else ""
     return f"{mean(values):.{digits}f}{spread}"
 
 
-def _seeds(options: dict[str, Any]) -> str:
+def describe_seeds(options: dict[str, Any]) -> str:
     return "one seed" if options["seeds"] == 1 else f"mean ± standard deviation of {options['seeds']} seeds"
 
 

@@ -73,9 +73,9 @@ def train_char_model(net: CharModel, text: CharText, budget: TrainingBudget) -> 
         for group in optimizer.param_groups:
             group["lr"] = LR * (1 + cos(pi * spent / whole)) / 2
         window, fresh = next(windows)
-        logits, state = net(torch.from_numpy(window.ids), None if fresh or state is None else detach(state))
-        mask = torch.from_numpy(window.mask)
-        loss = cross_entropy(logits[mask], torch.from_numpy(window.targets)[mask])
+        ids, mask, targets = _move_window(window, net)
+        logits, state = net(ids, None if fresh or state is None else detach(state))
+        loss = cross_entropy(logits[mask], targets[mask])
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(net.parameters(), 1.0)
@@ -98,8 +98,14 @@ def bits_per_character(net: CharModel, text: CharText) -> float:
     streams = max(1, min(STREAMS, len(text.held_out) // 256))
     nats, state = 0.0, None
     for window in BPTTWindows(text.held_out, streams, 256, first=int(text.train[-1]))():
-        logits, state = net(torch.from_numpy(window.ids), state)
-        mask = torch.from_numpy(window.mask)
-        targets = torch.from_numpy(window.targets)[mask]
-        nats += float(cross_entropy(logits[mask], targets, reduction="sum"))
+        ids, mask, targets = _move_window(window, net)
+        logits, state = net(ids, state)
+        nats += float(cross_entropy(logits[mask], targets[mask], reduction="sum"))
     return nats / len(text.held_out) / log(2)
+
+
+def _move_window(window: BPTTWindow, net: CharModel) -> tuple[Tensor, Tensor, Tensor]:
+    """Ids, mask and targets, where the weights are."""
+    device = net.decide.weight.device
+    ids, mask, targets = (torch.from_numpy(a).to(device) for a in (window.ids, window.mask, window.targets))
+    return ids, mask, targets

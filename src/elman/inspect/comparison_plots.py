@@ -10,6 +10,7 @@ import numpy as np
 
 from elman.inspect.comparison import ComparisonResult
 from elman.inspect.gradients import Norms
+from elman.inspect.length_comparison import LengthResult
 from elman.inspect.plots import draw_gradients, new_figure, save_figure
 from elman.inspect.text_comparison import TextResult
 
@@ -67,6 +68,37 @@ def plot_text_comparison(results: Mapping[str, Sequence[TextResult]], path: Path
     ends.margins(x=0.15)
     ends.set(title="At the end: a dot for each seed", xlabel="bits per character (fewer are better)")
     for ax in (curves, ends):
+        ax.grid(alpha=0.3)
+        ax.title.set_parse_math(False)
+    save_figure(fig, path)
+
+
+def plot_cell_table(
+    texts: Mapping[str, Mapping[str, Sequence[TextResult]]],
+    lengths: Mapping[str, Sequence[LengthResult]],
+    path: Path,
+) -> None:
+    """Bits per character on each text, parity and copying: a dot a seed, rings for longer sequences."""
+    tasks = [*next(iter(lengths.values()))[0].right]
+    fig, axes = new_figure(len(texts) + len(tasks), height=0.3 * len(lengths) + 1.4, width=4.0)
+    first = next(iter(texts.values()))
+    order = sorted(first, key=lambda name: float(np.mean([r.bits for r in first[name]])))
+    for ax, (text, by_cell) in zip(axes, texts.items(), strict=False):
+        for place, name in enumerate(order):
+            bits = [r.bits for r in by_cell[name]]
+            ax.plot(bits, [place] * len(bits), "o", color="C0", alpha=0.7)
+        ax.set(title=f"Held-out end of {text}", xlabel="bits per character (fewer are better)")
+    for ax, task in zip(axes[len(texts) :], tasks, strict=True):
+        for size, length in zip((5, 9), lengths[order[0]][0].right[task], strict=True):
+            dots = {"color": "C1", "linestyle": "none", "marker": "o", "markersize": size}
+            dots |= {"markerfacecolor": "C1" if size == 5 else "none", "label": f"{length} symbols"}
+            right = [(r.right[task][length], i) for i, name in enumerate(order) for r in lengths[name]]
+            ax.plot(*zip(*right, strict=True), **dots)
+        ax.set(title=task.capitalize(), xlabel="right answers, %", xlim=(-3, 103))
+        ax.legend(loc="best")
+    for ax in axes:
+        ax.set_yticks(range(len(order)), order if ax is axes[0] else [""] * len(order))
+        ax.set_ylim(len(order) - 0.5, -0.5)
         ax.grid(alpha=0.3)
         ax.title.set_parse_math(False)
     save_figure(fig, path)

@@ -47,6 +47,7 @@ class TextComparison:
     width: Size | None = None  # units of each cell; else models have the same number of parameters
     parameters: PositiveInt | None = None  # of each model, nearly: 50,000 unless a width is given
     minutes: PositiveFloat | None = None  # of training, shared equally among the cells, instead of updates
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         check_ranges(self)
@@ -60,7 +61,7 @@ class TextComparison:
         seconds = None if self.minutes is None else 60 * self.minutes / len(makers)
         budget = TrainingBudget(self.updates, seconds)
         for name, width in widths.items():
-            net = _make_model(makers[name], width, text.characters, self.seed)
+            net = make_char_model(makers[name], width, text.characters, self.seed).to(self.device)
             start = time.perf_counter()
             curve = _learn(net, text, budget)
             seconds, size = time.perf_counter() - start, count_parameters(net)
@@ -71,7 +72,7 @@ class TextComparison:
         if self.width is not None:
             return self.width
         wanted = PARAMETERS if self.parameters is None else self.parameters
-        return fit_width(lambda width: count_parameters(_make_model(make, width, characters, 0)), wanted)
+        return fit_width(lambda width: count_parameters(make_char_model(make, width, characters, 0)), wanted)
 
 
 def _learn(net: CharModel, text: CharText, budget: TrainingBudget) -> list[tuple[int, float]]:
@@ -83,7 +84,7 @@ def _learn(net: CharModel, text: CharText, budget: TrainingBudget) -> list[tuple
     return curve
 
 
-def _make_model(make: CellMaker, width: int, characters: int, seed: int) -> CharModel:
+def make_char_model(make: CellMaker, width: int, characters: int, seed: int) -> CharModel:
     """An untrained model, its weights drawn from ``seed``."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

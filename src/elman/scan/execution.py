@@ -68,9 +68,8 @@ class Execution:
         if self.lengths is not None and self.has_padding:
             return self.lengths.segments
         rows, steps = xs.shape[:2]
-        return Segments(
-            rows, steps, None, torch.arange(0, rows * steps + 1, max(steps, 1), device=xs.device)[: rows + 1]
-        )
+        starts = torch.arange(0, rows * steps + 1, max(steps, 1), device=xs.device)
+        return Segments(rows, steps, None, starts)
 
 
 ELSEWHERE = "it runs on other devices"

@@ -17,6 +17,7 @@ from elman.formula.structure import DENSE, LINEAR, find_structure
 from elman.native.library import NativeError
 from elman.scan.execution import Execution, Executor
 from elman.scan.executors.cpu import SMALLEST
+from elman.scan.executors.loop import LOOP
 from elman.scan.executors.parallel.cuda_units import find_cuda_units, why_no_kernels
 from elman.scan.executors.parallel.kernel_text import ELEMENTS
 from elman.scan.executors.parallel.native_units import find_native_units
@@ -60,8 +61,8 @@ def run(
     cell: Cell[Any], xs: Float[Tensor, "B T D"], state: State, execution: Execution
 ) -> tuple[Tensor, State]:
     cell = cast(Formulaic, cell)
-    if not execution.segments(xs).tokens:
-        return xs.new_zeros(*xs.shape[:2], cell.output_size), state
+    if xs.shape[1] == 1 and xs.is_cpu:
+        return LOOP.run(cell, xs, state, execution)  # one step has nothing beside it
     program = _find_program(cell, execution)
     if program is not None:
         return run_units(cell, xs, state, execution, program)

@@ -61,7 +61,7 @@ class CudaUnits:
     def _launch(self, given: UnitInputs, buffers: Mapping[str, Tensor | None], *, backward: bool) -> None:
         formula, (rows, width) = self.plan.formula, given.state[0].shape
         shape = self.choose_shape(given)
-        source = print_kernel(formula, shape, backward)
+        source = self.print_kernel(shape, backward)
         named = {f"s0 {n}": t.contiguous() for n, t in zip(formula.states, given.state, strict=True)}
         named |= {f"p {n}": t.contiguous() for n, t in zip(formula.parameters, given.units, strict=True)}
         named |= {f"m {n}": t.contiguous() for n, t in zip(formula.masks, given.masks, strict=True)}
@@ -69,6 +69,9 @@ class CudaUnits:
         arguments = [given.X, given.starts, width, int(given.reverse), *(known[n] for n in source.arguments)]
         kernel = load_kernel(source.text, source.name, given.X.device)
         kernel.launch(rows * -(-width // shape.units), shape.block, arguments)
+
+    def print_kernel(self, shape: KernelShape, backward: bool) -> KernelSource:
+        return print_kernel(self.plan.formula, shape, backward)
 
     def choose_shape(self, given: UnitInputs) -> KernelShape:
         """How many tokens a thread and a block have at a time, so that the processors have enough to do."""

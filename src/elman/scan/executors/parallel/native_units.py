@@ -57,7 +57,7 @@ class NativeUnits:
         formula, plan, width = self.plan.formula, self.plan, given.state[0].shape[1]
         dX = torch.empty_like(given.X)
         d0 = [torch.empty_like(s, memory_format=torch.contiguous_format) for s in given.state]
-        pieces = self._count_pieces(given)
+        pieces = _count_pieces(given)
         totals = torch.zeros(pieces, len(given.units), width, dtype=torch.float64)
         buffers = self._name_inputs(given) | {"dX": dX, "dY": dY.contiguous()}
         for name, d, first in zip(formula.states, dS, d0, strict=True):
@@ -76,9 +76,6 @@ class NativeUnits:
         named |= {f"p {n}": t.contiguous() for n, t in zip(formula.parameters, given.units, strict=True)}
         return named | {f"m {n}": t.contiguous() for n, t in zip(formula.masks, given.masks, strict=True)}
 
-    def _count_pieces(self, given: UnitInputs) -> int:
-        return 1 if given.X.numel() < _ALONE else max(1, min(torch.get_num_threads(), 64))
-
     def _call(
         self,
         function: str,
@@ -90,7 +87,7 @@ class NativeUnits:
         totals: Tensor | None = None,
     ) -> None:
         rows, width = given.state[0].shape
-        pieces = self._count_pieces(given)
+        pieces = _count_pieces(given)
         parts = 1 if rows >= 2 * pieces else pieces
         pointers = (ctypes.c_void_p * len(names))(*(buffers[name].data_ptr() for name in names))
         sums = None if totals is None else totals.data_ptr()
@@ -98,6 +95,11 @@ class NativeUnits:
         job.starts, job.buffers, job.totals = given.starts.data_ptr(), ctypes.addressof(pointers), sums
         job.parallel = find_parallel()
         getattr(self.library, function)(ctypes.byref(job))
+
+
+def _count_pieces(given: UnitInputs) -> int:
+    """How many threads share the rows."""
+    return 1 if given.X.numel() < _ALONE else max(1, min(torch.get_num_threads(), 64))
 
 
 @cache

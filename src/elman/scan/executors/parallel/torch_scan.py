@@ -26,8 +26,10 @@ from elman.state import State
 def run_scans(
     cell: Formulaic, xs: Float[Tensor, "B T D"], state: State, execution: Execution
 ) -> tuple[Tensor, State]:
-    """y_{1:n} and s_n, level by level; there is at least one token."""
+    """y_{1:n} and s_n, level by level."""
     formula, mask = cell.formula, execution.mask
+    if not execution.places:
+        return xs.new_zeros(*xs.shape[:2], cell.output_size), state
     dtype = execution.autocast or cell.affine()[0].dtype
     xs = xs.to(dtype) if mask is None else xs.to(dtype).masked_fill(~mask[..., None], 0)
     gates, *masks = (t.to(dtype) for t in cell.project(xs))

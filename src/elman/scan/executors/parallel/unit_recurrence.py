@@ -42,8 +42,10 @@ class _UnitRun(NamedTuple):
 def run_units(
     cell: Formulaic, xs: Float[Tensor, "B T D"], state: State, execution: Execution, program: UnitProgram
 ) -> tuple[Tensor, State]:
-    """y_{1:n} and s_n by a program; there is at least one token."""
+    """y_{1:n} and s_n by a program."""
     segments, dtype = execution.segments(xs), execution.autocast or cell.affine()[0].dtype
+    if not segments.tokens:
+        return xs.new_zeros(*xs.shape[:2], cell.output_size), state
     X, *masks = cell.project(segments.pack(xs.to(dtype)))
     inputs = [t.float() for t in (*state, *cell.unit_parameters(), *masks)]
     known = _UnitRun(cell, program, segments, execution.reverse, torch.is_grad_enabled())
