@@ -59,15 +59,16 @@ def test_kernels_equal_the_loop_in_float64(name, ragged, reverse, dtype):
     lengths = torch.tensor([300, 0, 17, 255, 256], device="cuda")
     mask = torch.arange(steps, device="cuda") < lengths[:, None] if ragged else None
     with torch.autocast("cuda", dtype, enabled=dtype is not torch.float32):
-        ours = outcome(cell, xs, mask, state, reverse=reverse, executor="parallel")
+        ours, plain = (
+            outcome(cell, xs, mask, state, reverse=reverse, executor=executor)
+            for executor in ("parallel", "loop")
+        )
     wide = [t.detach().double().requires_grad_() for t in (xs, *state)]
     start = State(**dict(zip(cell.formula.states, wide[1:], strict=True)))
     theirs = outcome(cell.double(), wide[0], mask, start, reverse=reverse, executor="codegen")
-    found, values = error(ours, theirs), 1 + len(cell.formula.states)
-    assert max(found[:values]) < PRECISE[dtype]
-    assert (
-        max(found[values:]) < 2 * PRECISE[dtype]
-    )  # rounded twice more on the way back: dX, and the product of it
+    # What goes in and out in 16 bits is rounded in any case: by the loop, too, which rounds every step besides.
+    for found, near in zip(error(ours, theirs), error(plain, theirs), strict=True):
+        assert found < max(PRECISE[dtype], near)
 
 
 def test_nothing_is_random():

@@ -68,7 +68,7 @@ def find_drawback(cell: Cell[Any], execution: Execution) -> str | None:
     if choose_tilings(shape, int(execution.rows), device) is None:
         _log_once(f"{cell.formula.name}: the weights do not fit on the chip; taken by another executor")
         return "the recurrent weights do not fit on the chip"
-    if is_torch_faster(cell, shape, int(execution.rows)):
+    if is_torch_faster(cell, shape, execution):
         return "PyTorch's kernel was faster for this shape when both were measured"
     return None
 
