@@ -1,5 +1,7 @@
 """Kernels of whole sequences as text, without a GPU: they compile, they fit, and their phases are in order."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -97,6 +99,15 @@ def test_a_source_that_is_no_cuda_is_refused_in_one_line():
 def test_a_cell_on_the_cpu_is_refused():
     with pytest.raises(ModelError, match="the cuda executor cannot run this cell: it runs on other devices"):
         scan(LSTM(3, 4), torch.zeros(2, 5, 3), executor="cuda")
+
+
+def test_the_kernel_in_the_guide_is_the_one_that_is_printed():
+    page = (Path(__file__).parents[2] / "docs" / "gpu.md").read_text()
+    excerpt = page.split("```c\n")[1].split("```")[0].splitlines()
+    tiling = Tiling(16, 8, False, across=1)
+    printed = print_kernel(shape_of(LSTM(8, 512)), tiling, backward=False, ragged=False).text
+    assert len(excerpt) > 10
+    assert {*excerpt} <= {line.strip() for line in printed.splitlines()}
 
 
 def test_equal_cells_have_equal_kernels():
