@@ -1,4 +1,4 @@
-"""Parity and copying: the examples hold their answers, nets of equal size learn them, longer ones are tested."""
+"""Parity and copying: examples hold their answers, nets of equal size learn them, longer ones are tested."""
 
 import pytest
 import torch
