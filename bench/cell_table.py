@@ -31,9 +31,8 @@ def run_cell(cell: str, options: argparse.Namespace) -> None:
     common = {"parameters": options.parameters, "device": options.device, "seed": options.seed}
     each = options.seconds / 60 / (len(options.text) + 2)  # minutes of a text, of parity, of copying
     texts = [read_char_text(file) for file in options.text]
-    list(
-        TextComparison(updates=3, **common).run([cell], texts[0])
-    )  # what is compiled is compiled before the clock runs
+    # Kernels and libraries are compiled before the clock runs.
+    list(TextComparison(updates=3, **common).run([cell], texts[0]))
     list(LengthComparison(updates=3, length=options.long, **common).run([cell]))
     read = [next(TextComparison(minutes=each, **common).run([cell], text)) for text in texts]
     count = next(LengthComparison(length=options.long, minutes=2 * each, **common).run([cell]))

@@ -1,6 +1,7 @@
 """elman compare with its options: lengths, seeds, sizes, and a text of one's own."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -75,3 +76,22 @@ def test_cells_are_compared_on_a_text(elman, tmp_path):
 )
 def test_a_comparison_that_contradicts_itself_is_one_line(elman, options, said):
     assert elman("compare", "elman", "--no-picture", *options.split()) == (1, "", f"elman: {said}\n")
+
+
+def test_a_text_and_longer_sequences_are_one_table_and_one_picture(elman, tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "book.txt").write_text("to be or not to be\n" * 120)
+    options = ["--text", "book.txt", "--long", "3", "--minutes", "0.008", "--parameters", "3000"]
+    done = elman("compare", "elman", "ssru", *options)
+    assert (done.code, done.err) == (0, "cells side by side: compare.png\n")
+    header, *rows, caption = done.out.splitlines()
+    assert header.endswith("parity 3 %  parity 12 %  copying 3 %  copying 12 %")
+    assert sorted(row.split()[0] for row in rows) == ["elman", "ssru"]
+    assert caption == "parity: chance 50 %; copying: chance 12.5 %; one seed"
+    found = json.loads(elman("compare", "elman", *options, "--json", "--no-picture").out)
+    assert [*found["lengths"][0]["right"]["copying"]] == ["3", "12"]
+
+
+def test_longer_sequences_need_a_text(elman):
+    done = elman("compare", "elman", "--long", "8")
+    assert (done.code, done.err) == (1, "elman: --long and --device go with --text: which text?\n")

@@ -2,6 +2,7 @@
 
 Executors are ways to compute the same thing; ``explain`` says which would run, and why:
 
+- ``parallel``: formulas without a recurrent matrix, as C++ or CUDA, over time at once where they are linear;
 - ``cpu``: any formula in C++, printed from its trace and compiled once, on a CPU in float32;
 - ``cuda``: any formula as one CUDA kernel for the whole sequence, in 16-bit products (under autocast);
 - ``torch``: PyTorch's own kernels (ATen, oneDNN, cuDNN), for the formulas they compute exactly;

@@ -12,6 +12,8 @@ from elman.large_products import large_product_source
 from elman.native.library import SHIPPED, build_library
 from elman.native.processor import LEVELS
 from elman.scan.executors.cpu import source_of
+from elman.scan.executors.parallel import unsupported_reason
+from elman.scan.executors.parallel.native_units import find_native_units
 
 
 def shipped_sources() -> Iterator[str]:
@@ -23,6 +25,8 @@ def shipped_sources() -> Iterator[str]:
         if isinstance(cell, Formulaic):
             yield source_of(cell).text
             yield print_steps(cell.formula, cell.widths)
+            if unsupported_reason(cell) is None:
+                yield find_native_units(cell.formula).source.text
 
 
 def build_shipped() -> int:
