@@ -52,9 +52,10 @@ wheel: $(STAMP)
 
 # The tests of the C++ under the sanitizers of addresses and undefined behaviour.
 sanitize: $(STAMP)
-	ELMAN_NATIVE_FLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined" ELMAN_CACHE=build/sanitized \
+	ELMAN_NATIVE_FLAGS="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined" ELMAN_CACHE=build/sanitized \
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
-	$(ONE_THREAD) $(BIN)/python -m pytest tests/scan/test_cpu_executor.py -k "every_cell or share_a_cell or lanes"
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/test_large_products.py tests/scan/test_cpu_executor.py \
+	-k "large_products or every_cell or share_a_cell or lanes"
 
 # The site in site/: the pages of docs/ and an API reference. Every link and anchor is checked.
 docs: $(STAMP)

@@ -152,7 +152,7 @@ def step(way: Callable[[], Tensor], module: nn.Module) -> Callable[[], None]:
 def product_rate() -> float:
     a = torch.randn(2048, 2048)
     times = []
-    for _ in range(6):
+    for _ in range(20):
         start = time.perf_counter()
         a @ a
         times.append(time.perf_counter() - start)

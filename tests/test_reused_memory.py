@@ -1,5 +1,10 @@
 """A buffer is used again once nobody refers to it, and never sooner."""
 
+import ctypes
+import subprocess
+import sys
+
+import pytest
 import torch
 
 from elman import reused_memory
@@ -42,3 +47,25 @@ def test_small_tensors_are_torch_s_own(monkeypatch):
     monkeypatch.setattr(reused_memory, "_map_memory", None)
     assert reuse_empty(10, 20).shape == (10, 20)
     assert reuse_empty(0, 20).shape == (0, 20)
+
+
+COUNT_FAULTS = """
+import resource, torch
+from elman.reused_memory import keep_freed_memory
+{call}
+torch.set_num_threads(1)
+faults = []
+for _ in range(12):
+    torch.empty(15_000_000).fill_(1)  # 60 MB: glibc maps and unmaps it
+    faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)
+print(faults[-1] - faults[-2])
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="another C library than glibc")
+def test_a_process_of_our_own_keeps_what_it_frees():
+    def count(call):
+        command = [sys.executable, "-c", COUNT_FAULTS.format(call=call)]
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    assert count("keep_freed_memory()") < 100 < count("")

@@ -20,6 +20,7 @@ from elman.shapes import Tensor
 
 _SMALLEST = 2**18  # numbers: of fewer, the allocator of the process keeps its own
 _PAGE = 2**21  # bytes
+_TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # of malloc.h
 _MOST_WAITING = 2**29  # bytes that wait for their next use
 
 
@@ -60,6 +61,18 @@ def reuse_empty(*shape: int) -> Tensor:
     lease = (ctypes.c_char * size).from_buffer(buffer)
     weakref.finalize(lease, _waiting.give_back, buffer).atexit = False
     return torch.frombuffer(lease, dtype=torch.float32, count=count).view(shape)
+
+
+def keep_freed_memory() -> None:
+    """Let this process keep what it frees, whoever asked for it: for programs that are all our own.
+
+    glibc gives every large block back to the system at once, and training asks for the same blocks again at
+    every update. Where there is another C library, nothing happens.
+    """
+    with suppress(AttributeError, OSError, TypeError):
+        tune = ctypes.CDLL(None).mallopt
+        for option, value in ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, 2**31 - 1)):
+            tune(option, value)
 
 
 def _round_size(size: int) -> int:

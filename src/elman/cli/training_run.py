@@ -76,9 +76,11 @@ def run_training(recipe: Recipe, run: RunOptions) -> None:
     import torch
 
     from elman.pipeline.recipe import hold_pipes
+    from elman.reused_memory import keep_freed_memory
     from elman.training.distributed import is_main_process
 
     check_series(run)
+    keep_freed_memory()
     if run.threads:
         torch.set_num_threads(run.threads)
     if is_main_process():

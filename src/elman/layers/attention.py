@@ -87,7 +87,7 @@ class Additive(nn.Module):
     def forward(self, query: Float[Tensor, "B T H"], keys: Float[Tensor, "B S K"]) -> Float[Tensor, "B T S"]:
         # (B, T, S, K) for all steps at once would outgrow the caches, and be half as fast.
         steps = max(1, self.block // max(1, keys.numel()))
-        queries = self.W(query).split(steps, 1)
+        queries = torch.split(linear_large(query, self.W.weight), steps, 1)
         return torch.cat([self._scores(some, keys) for some in queries], 1)
 
     def _scores(self, query: Tensor, keys: Tensor) -> Tensor:

@@ -37,8 +37,9 @@ static inline void transpose_four(const float* from, long row, int count, long s
 
 // to[k * step + m] = from[m * row + k * col] for `count` of `room` m, zeros after them.
 static inline void lay_out(const float* from, long row, long col, int count, int room, int depth, long step, float* to) {
-  if (row == 1 && count == room) {
-    for (int k = 0; k < depth; k++) memcpy(to + k * step, from + k * col, 4 * room);
+  if (row == 1) {
+    for (int k = 0; k < depth; k++, to += step, from += col)
+      for (int m = 0; m < room; m += LANES) store_up_to(to + m, m < count ? load_up_to(from + m, count - m) : spread(0.f), room - m);
     return;
   }
   int k = 0;
