@@ -189,7 +189,7 @@ def test_a_text_ends_before_a_string_where_it_is_to_stop(how, kind):
     assert not text.ended
 
 
-@pytest.mark.parametrize("prompt", ["Once upon", "Once upon "])
+@pytest.mark.parametrize("prompt", ["Once upon", "Once upon ", "Once upon xyz"])
 def test_where_the_text_ends_at_once_not_even_a_blank_is_added(prompt):
     lm = toy("words")
     lm.net.output.b.data[lm.end] += 60
