@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from elman.number_format import (
+    format_clock,
     format_duration,
     format_names,
     format_number,
@@ -66,6 +67,13 @@ def test_a_duration_is_said_in_the_units_that_matter(seconds, said):
 )
 def test_a_size_is_said_in_the_unit_that_fits(size, said):
     assert format_size(size) == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0, "0:00:00"), (59.6, "0:01:00"), (3725, "1:02:05"), (36_000, "10:00:00")]
+)
+def test_a_clock_keeps_its_width(seconds, said):
+    assert format_clock(seconds) == said
 
 
 def test_long_lists_of_names_are_cut():

@@ -22,6 +22,7 @@ from elman.formula.stored_formula import read_formula
 from elman.model_bytes import model_to_files
 from elman.model_digests import with_digests
 from elman.scan import scan
+from elman.state import leaves
 from tests.campaign.fuzz_folders import VALUES, places
 from tests.campaign.harness import Target, main
 from tests.own_cells import MGU
@@ -66,8 +67,13 @@ def strange_formulas(rng: Random) -> None:
     assert equations(read)
     torch.manual_seed(0)
     cell, xs = FormulaCell(read, 2, 3).double(), torch.randn(1, 2, 2, dtype=torch.float64)
-    fast, plain = (scan(cell, xs, executor=name)[0] for name in ("codegen", "loop"))
-    torch.testing.assert_close(fast, plain, rtol=1e-4, atol=1e-6, equal_nan=True)
+    for steps in (1, 2):
+        (fast, _), (plain, end) = (scan(cell, xs[:, :steps], executor=name) for name in ("codegen", "loop"))
+        # -(a - b) is b - a, as in algebra, so a zero has no sign, and what is divided by it none, either.
+        fast, plain = (ys.where(ys.isfinite(), ys.abs()) for ys in (fast, plain))
+        torch.testing.assert_close(fast, plain, rtol=1e-4, atol=1e-6, equal_nan=True)
+        if not all(part.isfinite().all() for _, part in leaves(end)):
+            return
 
 
 @cache

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import elman.formula
 from elman.cells import CELLS, GRU, LSTM, Elman, Mogrifier
 from elman.formula import LATEX, State, equations, exp, formula, maximum, relu, sigmoid, tanh, values
 from elman.formula.symbols import symbol
@@ -70,6 +71,22 @@ def test_a_cell_without_biases_has_none_in_its_equations():
     assert alike(LSTM(3, 4, bias=False).equations()) == alike(
         [re.sub(r" \+ b_\w", "", line) for line in LSTM_UNICODE]
     )
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "tanh", "relu", "exp", "softplus", "silu", "gelu"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_gate_is_called_by_what_any_activation_makes_of_it(name, bias):
+    squash = getattr(elman.formula, name)
+
+    @formula(gates="r n")
+    def gated(x, U, s):
+        r = squash(x.r + U.r(s.h))
+        return State(h=r * s.h + (1 - r) * tanh(x.n * r))
+
+    first, second, third = equations(gated, bias=bias)
+    assert re.fullmatch(r"r = \S+\(W_r x \+ U_r h" + (r" \+ b_r\)" if bias else r"\)"), first)
+    assert second == ("n = tanh(r ⊙ (W_n x + b_n))" if bias else "n = tanh(r ⊙ W_n x)")
+    assert third == "h' = r ⊙ h + (1 - r) ⊙ n"
 
 
 def test_parameters_masks_numbers_and_functions_are_written():

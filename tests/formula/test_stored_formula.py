@@ -2,12 +2,14 @@
 
 import json
 import pickle
+import subprocess
+import sys
 from copy import deepcopy
 
 import pytest
 import torch
 
-from elman.cells import FormulaCell, Formulaic
+from elman.cells import CELLS, FormulaCell, Formulaic
 from elman.errors import FormulaError
 from elman.formula import Formula, State, equations, formula, tanh
 from elman.formula.formula_data import digest_formula, formula_to_data
@@ -65,6 +67,21 @@ def test_the_digest_is_of_what_is_computed():
     number = next(line for line in changed["values"] if line[0] == "number")
     number[1] += 1
     assert digest_formula(renamed) == digest_formula(twisted) != digest_formula(read_formula(changed))
+
+
+def test_the_digest_does_not_depend_on_what_was_traced_before():
+    cells = [cell(3, 48) for cell in CELLS.values()]
+    here = [digest_formula(cell.formula) for cell in cells if isinstance(cell, Formulaic)]
+    code = (
+        "from elman.formula import formula, State, tanh\n"
+        "formula(gates='u v w x y z h k i f o n r')(lambda x, U, s: State(h=sum(reversed([U.h(s.h), *x]))))\n"
+        "from elman.cells import CELLS, Formulaic\n"
+        "from elman.formula.formula_data import digest_formula\n"
+        "cells = [cell(3, 48) for cell in reversed(CELLS.values())]\n"
+        "print(*reversed([digest_formula(cell.formula) for cell in cells if isinstance(cell, Formulaic)]))"
+    )
+    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert there.split() == here
 
 
 DATA = stored(twisted)

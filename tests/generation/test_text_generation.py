@@ -189,6 +189,15 @@ def test_a_text_ends_before_a_string_where_it_is_to_stop(how, kind):
     assert not text.ended
 
 
+@pytest.mark.parametrize("prompt", ["Once upon", "Once upon ", "Once upon xyz"])
+def test_where_the_text_ends_at_once_not_even_a_blank_is_added(prompt):
+    lm = toy("words")
+    lm.net.output.b.data[lm.end] += 60
+    [text] = generate(lm, prompt, Greedy(), config=SHORT)
+    assert text.ended
+    assert text.text == prompt
+
+
 def test_texts_keep_to_lengths_and_times():
     lm = toy("words")
     lm.net.output.b.data[lm.end] += 3

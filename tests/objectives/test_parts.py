@@ -176,6 +176,8 @@ def test_an_objective_is_chosen_by_its_kind():
         ({"kind": "risk", "samples": 1}, "samples is 1, with nothing to compare it with: take 2, or reference"),
         ({"kind": "risk", "sharpness": 0}, "objective.sharpness is 0.0; it must be above 0"),
         ({"kind": "scheduled", "p_end": 1.5}, "objective.p_end is 1.5; it must be from 0 to 1"),
+        ({"kind": "scheduled", "schedule": "exponential", "p_end": 0}, "p_end is 0, which an exponential"),
+        ({"kind": "scheduled", "schedule": "constant", "p_start": 0.5}, "p_start is where a schedule begins"),
         ({"kind": "mixer", "every": 0}, "objective.every is 0.0; it must be above 0"),
         ({"kind": "professor", "lr": -1}, "objective.lr is -1.0; it must be above 0"),
         ({"kind": "reinforce", "baseline": "mean"}, "objective.baseline is 'mean'; it may be"),

@@ -15,6 +15,7 @@ from tests.training.toy import Net, Problem
 import elman
 from elman.errors import ConfigError
 from elman.training.run import find_resume_point, follow
+from elman.training.trackers import TensorBoardTracker
 from elman.training.tracking import open_log
 from elman.training.training_config import TrainingConfig
 
@@ -61,6 +62,21 @@ def test_tensorboard_gets_the_same_numbers(local):
     board.Reload()
     for name, values in logged(local / "m").items():
         assert {p.step: p.value for p in board.Scalars(name)} == pytest.approx(values)
+
+
+def test_tensorboard_shows_what_a_resumed_run_does_again_once(tmp_path):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    for start, value in ((0, 1.0), (3, 2.0)):  # killed after update 5, its checkpoint is of update 3
+        tracker = TensorBoardTracker(tmp_path, {})
+        tracker.open(start)
+        for update in range(start + 1, 6):
+            tracker.log({"loss": value}, update)
+        tracker.close(finished=False)
+    board = EventAccumulator(str(tmp_path / "tensorboard"))
+    board.Reload()
+    assert [(p.step, p.value) for p in board.Scalars("loss")] == [(1, 1), (2, 1), (3, 1), (4, 2), (5, 2)]
 
 
 def wandb_records(data: bytes) -> Iterator[bytes]:

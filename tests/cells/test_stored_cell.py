@@ -1,0 +1,46 @@
+"""A formula cell as plain data: what is read back is the same cell, and what is no cell is refused."""
+
+import copy
+
+import pytest
+
+from elman.cells import GRU, LSTM, MinGRU
+from elman.cells.stored_cell import cell_to_data, read_cell
+from elman.errors import FormulaError
+
+DATA = cell_to_data(lambda d, h: GRU(d, h))
+
+
+@pytest.mark.parametrize("kind", [GRU, LSTM, MinGRU])
+def test_a_stored_cell_has_the_shapes_of_its_class(kind):
+    again, plain = read_cell(cell_to_data(lambda d, h: kind(d, h)))(3, 8), kind(3, 8)
+    assert again.widths == plain.widths
+    shapes = [[tuple(p.shape) for p in cell.parameters()] for cell in (again, plain)]
+    assert shapes[0] == shapes[1]
+
+
+@pytest.mark.parametrize(
+    "widths",
+    [
+        None,
+        {},
+        {"h": [1, 0]},
+        {"": [1, 0], "nobody": [1, 0]},
+        {"": [1]},
+        {"": [1.0, 0]},
+        {"": [-1, 0]},
+        {"": [1, 1 << 20]},
+    ],
+)
+def test_widths_that_no_cell_has_are_refused(widths):
+    with pytest.raises(FormulaError, match="width"):
+        read_cell({**copy.deepcopy(DATA), "widths": widths})
+
+
+def test_the_largest_width_can_be_read():
+    assert read_cell({**copy.deepcopy(DATA), "widths": {"": [1, (1 << 20) - 1]}})
+
+
+def test_a_cell_prints_its_sizes():
+    assert "3 -> h=4, c=4" in repr(LSTM(3, 4))
+    assert "2 -> h=4, heads=2" in repr(GRU(2, 4, heads=2))
