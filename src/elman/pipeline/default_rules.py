@@ -69,9 +69,9 @@ CLASSIFIER = (
     # One cycle of ten epochs is as good as early stopping (86.2 and 86.4), and its length is known.
     # 400 lines of TREC, ATIS, SST-2 and R8, judged on 1,500 others (R8: 800), means of three draws: n-grams by
     # logistic regression (C 100) 71.4, 89.4, 65.4, 91.7; mixed with two further models by cross-validation
-    # 71.0, 89.8, 67.4, 92.4. With the network, of R8 two draws: each counts the same 72.4, 91.7, 64.8, 94.1; as 40
-    # other examples say 72.3, 91.6, 66.8, 94.2. The network with 10 epochs instead of 20, one draw: TREC 66.5
-    # and 72.9, ATIS 89.9 and 91.1, SST-2 61.1 and 63.8.
+    # 71.0, 89.8, 67.4, 92.4. With the network, of R8 two draws: each counts the same 72.4, 91.7, 64.8, 94.1; as
+    # 40 other examples say 72.3, 91.6, 66.8, 94.2. The network with 10 epochs instead of 20, one draw: TREC
+    # 66.5 and 72.9, ATIS 89.9 and 91.1, SST-2 61.1 and 63.8.
     Rule(
         "classifier",
         "every text",
