@@ -26,11 +26,12 @@ def prepare_classifier(name: str, data: Path, folder: Path) -> BenchSet:
     corpus, _, part = name.partition("-")
     parts, options = READERS[corpus](data), ()
     if part:
-        rows = random.Random(0).sample(parts["train"], len(parts["train"]))
-        few = FEW if part == str(FEW) else len(rows) // 10
-        parts = {"train": rows[:few], "test": parts["test"]}
+        count = FEW if part == str(FEW) else len(parts["train"]) // 10
+        drawn = random.Random(0).sample(range(len(parts["train"])), count)
         if part == WITH_TEXT:
-            options = ("--unlabelled", str(_write_texts(folder / f"{name}.txt", rows[few:])))
+            others = (row for i, row in enumerate(parts["train"]) if i not in {*drawn})
+            options = ("--unlabelled", str(_write_texts(folder / f"{name}.txt", others)))
+        parts = {"train": [parts["train"][i] for i in drawn], "test": parts["test"]}
     known = {label for _, label in parts["train"]}
     if "valid" in parts:  # nothing can be chosen by what nobody can know
         parts["valid"] = [row for row in parts["valid"] if row[1] in known]

@@ -17,13 +17,14 @@ BENCH = Path(__file__).parents[2] / "bench"
 sys.path.append(str(BENCH))
 
 import defaults  # noqa: E402
-from baselines import OURS, BenchSet, Outcome  # noqa: E402
+from baselines import OURS, BenchSet, Outcome, wall_limit  # noqa: E402
 from baselines.bench_sets import prepare  # noqa: E402
 from baselines.classifier_sets import read_rows  # noqa: E402
 from baselines.comparison_table import show_table  # noqa: E402
 from baselines.holdout import make_splits  # noqa: E402
 from baselines.outcome_file import OutcomeFile  # noqa: E402
 from baselines.pair_sets import read_groups, score_texts  # noqa: E402
+from baselines.plain_command import run_process  # noqa: E402
 from baselines.tagger_sets import read_sentences  # noqa: E402
 from baselines.text_sets import first_lines, read_tokens  # noqa: E402
 
@@ -75,6 +76,28 @@ def test_few_examples_are_drawn_once_and_nothing_else_is_given_to_validate_by(da
     assert Counter(drawn) <= Counter(read_rows(many.train))
     assert few.valid is None
     assert read_rows(prepare("trec-400", data, tmp_path).train) == drawn
+
+
+def test_a_tenth_has_the_text_of_the_others_without_their_labels(data, tmp_path):
+    write(data / "reuters-r8/train.txt.gz", [f"grain\ttext {n}" for n in range(50)])
+    write(data / "reuters-r8/test.txt.gz", ["grain\ta text"])
+    alone, helped = (prepare(name, data, tmp_path) for name in ("r8-tenth", "r8-tenth-text"))
+    tenth = [text for text, _ in read_rows(alone.train)]
+    assert [text for text, _ in read_rows(helped.train)] == tenth
+    assert len(tenth) == 5
+    assert alone.options == ()
+    option, file = helped.options
+    assert option == "--unlabelled"
+    assert sorted([*Path(file).read_text().splitlines(), *tenth]) == sorted(f"text {n}" for n in range(50))
+
+
+def test_what_would_come_too_late_is_ended_and_not_begun(monkeypatch):
+    monkeypatch.setattr(wall_limit, "_end", [0.0])
+    wall_limit.set_limit(0.2 / 60)
+    with pytest.raises(RuntimeError, match="ended with -9"):
+        run_process([sys.executable, "-c", "import time; time.sleep(60)"])
+    with pytest.raises(RuntimeError, match="was up before it began"):
+        run_process([sys.executable, "-c", ""])
 
 
 def test_sentences_have_words_and_tags_alone(data, tmp_path):

@@ -147,6 +147,18 @@ def test_minutes_alone_end_a_run_where_neither_epochs_nor_updates_are_given():
     assert not gather({}).timed
 
 
+def test_few_words_are_all_trained_on_in_the_end_where_some_are_held_out():
+    small = Facts(task="classifier", examples=400, words=4000, held=True)
+    given = {"data": {"train": "a.tsv"}, "task": "classifier"}
+    assert choose_settings(build(given), (), small).recipe.training.refit
+    for other in ({"held": False}, {"words": 200_000}, {"minutes": 1.0, "timed": True}):
+        assert not choose_settings(build(given), (), replace(small, **other)).recipe.training.refit
+    patient = build(given | {"training": {"patience": 3}})
+    assert not choose_settings(patient, {"training.patience"}, small).recipe.training.refit
+    assert gather({"data": {"train": "a.tsv"}}).held
+    assert not gather({"data": {"train": "a.tsv", "valid": "b.tsv"}}).held
+
+
 @pytest.mark.parametrize(
     ("facts", "said"),
     [

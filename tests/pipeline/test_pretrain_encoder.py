@@ -2,6 +2,7 @@
 
 import json
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,9 +62,13 @@ def test_the_same_text_gives_the_same_bits_and_none_gives_others(tmp_path):
     assert weights(tmp_path / "one") != weights(tmp_path / "three")
 
 
+@pytest.mark.parametrize("refit", [False, True])
 @pytest.mark.parametrize("owner", [EncoderPretraining, elman.Classifier])
-def test_a_run_that_is_cut_in_either_phase_ends_with_the_same_bits(tmp_path, monkeypatch, owner):
+def test_a_run_that_is_cut_in_either_phase_ends_with_the_same_bits(tmp_path, monkeypatch, owner, refit):
     chosen = recipe(tmp_path)
+    if refit:
+        data, training = replace(chosen.data, valid=""), replace(chosen.training, refit=True, patience=0)
+        chosen = replace(chosen, data=data, training=training)
     run_recipe(chosen, tmp_path / "whole")
     interrupt(monkeypatch, owner, chosen, tmp_path / "cut")
     first = json.loads((tmp_path / "cut" / "run.json").read_text()).get("pretraining")

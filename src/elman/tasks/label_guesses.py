@@ -17,8 +17,8 @@ from elman.tasks.naive_bayes import fit_naive_bayes
 from elman.tasks.temperature import FEWEST
 
 _FOLDS = 5
-_TOPICS = 200  # directions of the latent semantic analysis
-_PENALTIES = (100.0, 1000.0)  # C of logistic regression on them
+_TOPICS = 300  # directions of the latent semantic analysis
+_PENALTIES = (20.0, 100.0, 1000.0)  # C of logistic regression on them
 _PLAIN = 30.0  # and on n-grams
 
 Weights = tuple[Tensor, Tensor]  # W (F, Y) and b (Y,) of a linear model of n-grams
@@ -44,8 +44,9 @@ def guess_labels(model: NGramModel, bags: Bags, gold: Int[Tensor, " N"], words: 
     """Fit a model of n-grams to texts, of which only the first have ``gold`` labels, and guess the others.
 
     Naive Bayes by expectation maximisation and logistic regression on latent semantics are mixed so that they
-    do best in cross-validation, and so is logistic regression on n-grams, which reads labelled texts only. All
-    are linear, and so is what they say together. A text has so many ``words``. None: there are too few labels.
+    do best in cross-validation, and so is logistic regression on n-grams, which reads labelled texts only. Of
+    each there are several. All are linear, and so is what they say together. A text has so many ``words``.
+    None: there are too few labels.
     """
     if len(gold) < FEWEST or bags.texts <= len(gold):
         return None
@@ -70,28 +71,34 @@ def guess_labels(model: NGramModel, bags: Bags, gold: Int[Tensor, " N"], words: 
 
 
 def _build_teachers(model: NGramModel, bags: Bags, labels: Float[Tensor, "N Y"], words: float) -> list[Teacher]:
-    """The models; the last one learns from texts with labels only, and from pieces of words, too."""
+    """The models; the last one learns from texts with labels only."""
+    size, texts_of = len(model.keys), bags.transpose(len(model.keys))
     pieces = int((model.keys < 0).sum())  # they come first
-    whole = bags.drop_first(pieces)
-    texts_of = whole.transpose(len(model.keys) - pieces)
-    topics = find_topics(whole, texts_of, _TOPICS)
+    topics = find_topics(bags, texts_of, _TOPICS)
 
-    def count(known: Bool[Tensor, " N"]) -> Weights:
-        W, b = fit_naive_bayes(whole, texts_of, labels, known, sqrt(words))
-        return pad(W, (0, 0, pieces, 0)), b
+    def count(first: int) -> Teacher:
+        some = bags.drop_first(first)
+        have = some.transpose(size - first)
+
+        def fit(known: Bool[Tensor, " N"]) -> Weights:
+            W, b = fit_naive_bayes(some, have, labels, known, sqrt(words))
+            return pad(W, (0, 0, first, 0)), b
+
+        return fit
 
     def regress(C: float) -> Teacher:
         def fit(known: Bool[Tensor, " N"]) -> Weights:
             W, b = fit_dense(topics.vectors[known], labels[known], C)
-            return pad(texts_of.multiply(topics.sources @ W), (0, 0, pieces, 0)), b
+            return texts_of.multiply(topics.sources @ W), b
 
         return fit
 
     def regress_ngrams(known: Bool[Tensor, " N"]) -> Weights:
-        start, gold = NGramModel(len(model.keys), labels.shape[1]), labels[known]
+        start, gold = NGramModel(size, labels.shape[1]), labels[known]
         return fit_linear(bags.pick(known), start, lambda z: cross_entropy(z, gold), _PLAIN)
 
-    return [count, *map(regress, _PENALTIES), regress_ngrams]
+    naive = [count(0), *([count(pieces)] if pieces else [])]
+    return [*naive, *map(regress, _PENALTIES), regress_ngrams]
 
 
 def _accuracy(logits: Float[Tensor, "N Y"], gold: Int[Tensor, " N"]) -> float:
