@@ -54,7 +54,7 @@ _waiting = _Waiting()
 def reuse_empty(*shape: int) -> Tensor:
     """A tensor of float32 on the CPU with anything in it, as `torch.empty` makes it."""
     count = prod(shape)
-    if count < _SMALLEST:
+    if count < _SMALLEST or not hasattr(mmap, "MAP_PRIVATE"):  # Windows has another way to map memory
         return torch.empty(shape)
     size = _round_size(4 * count)
     buffer = _waiting.take(size) or _map_memory(size)
