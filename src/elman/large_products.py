@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache
+from math import prod
 from typing import Any
 
 import torch
@@ -30,8 +31,7 @@ def linear_large(
     x: Float[Tensor, "*N D"], W: Float[Tensor, "H D"], b: Float[Tensor, " H"] | None = None
 ) -> Float[Tensor, "*N H"]:
     """`torch.nn.functional.linear` with its gradients, whoever computes them."""
-    rows = x.numel() // max(1, x.shape[-1])
-    if not _is_for_library(x, W, rows * W.shape[0] * W.shape[1], min(rows, *W.shape)):
+    if not _is_plain(x, W) or not _is_large(rows := x.shape[:-1].numel(), *W.shape):
         return functional.linear(x, W, b)
     multiply = _Linear.apply if torch.is_grad_enabled() else _multiply
     ys: Tensor = multiply(x.reshape(rows, -1), W, b)
@@ -42,9 +42,8 @@ def multiply_large(
     a: Float[Tensor, "M K"], b: Float[Tensor, "K N"], out: Tensor | None = None, *, add: bool = False
 ) -> Float[Tensor, "M N"]:
     """a b, without gradients; into ``out``, or added to it."""
-    (rows, depth), width = a.shape, b.shape[1]
     inside = out is None or out.stride(1) == 1
-    if inside and _is_for_library(a, b, rows * depth * width, min(rows, depth, width)):
+    if inside and _is_plain(a, b) and _is_large(*a.shape, b.shape[1]):
         return _multiply(a, b.t(), None, out, add=add)
     if out is None:
         return a @ b
@@ -68,11 +67,15 @@ class _Linear(torch.autograd.Function):
         return dx, dW, gradient.sum(0) if wanted[2] else None
 
 
-def _is_for_library(a: Tensor, b: Tensor, work: int, narrowest: int) -> bool:
+def _is_large(*sizes: int) -> bool:
+    """Are these sizes of a product worth it? Only plain tensors are asked: others may leave sizes open."""
+    return prod(sizes) >= _SMALLEST and min(sizes) >= _NARROWEST
+
+
+def _is_plain(a: Tensor, b: Tensor) -> bool:
+    """Numbers in memory, of which nobody watches the operations, and a library for them."""
     return (
-        work >= _SMALLEST
-        and narrowest >= _NARROWEST
-        and type(a) in (Tensor, torch.nn.Parameter)
+        type(a) in (Tensor, torch.nn.Parameter)
         and a.dtype == b.dtype == torch.float32
         and a.is_cpu
         and b.is_cpu
@@ -88,7 +91,7 @@ def _multiply(
 ) -> Tensor:
     """a bᵀ + bias."""
     found = _find_library()
-    assert found is not None  # `_is_for_library` asked
+    assert found is not None  # `_is_plain` asked
     multiply, count_laid, scratch = found
     (rows, depth), width = a.shape, b.shape[0]
     c = reuse_empty(rows, width) if out is None else out
