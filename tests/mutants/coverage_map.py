@@ -50,11 +50,13 @@ class CoverageMap:
         """The tests of the line, then those of the file: first what is fast and runs little else.
 
         What runs only when a module is imported belongs to no line of a test, and what a subprocess runs to no
-        test at all: there it is all tests of the file, or of the room.
+        test at all: there it is all tests of the file and of the room.
         """
         path, lines = mutant.path, range(mutant.line, mutant.last_line + 1)
         near = set().union(*(self.by_line.get((path, line), set()) for line in lines))
-        candidates = self.by_file.get(path) or self.by_room.get(room_of(path), set())
+        candidates = self.by_file.get(path, set())
+        if not near:
+            candidates = candidates | self.by_room.get(room_of(path), set())
 
         def place(test: TestTime) -> tuple[bool, float, str]:
             return test not in near, test.seconds / self.focus.get((test.name, path), 1.0), test.name
