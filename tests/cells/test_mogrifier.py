@@ -11,6 +11,7 @@ from elman.state import State, leaves, map_state
 from tests.zoo import MOGRIFIED, cell_of
 
 D, H = 3, 4
+UNGATED = ("sru", "qrnn", "ssru", "hgrn")  # they do not read their output: a round has nothing to gate
 
 
 def drawn(rounds: int, rank: int) -> Mogrifier:
@@ -95,7 +96,7 @@ def test_its_gradients_are_those_of_finite_differences(name):
     assert torch.autograd.gradcheck(run, (xs, *parts))
 
 
-@pytest.mark.parametrize("name", [name for name in CELLS if name not in ("sru", "qrnn")])
+@pytest.mark.parametrize("name", [name for name in CELLS if name not in UNGATED])
 @pytest.mark.parametrize("rank", [0, 1])
 def test_it_begins_as_the_cell_it_holds_and_all_its_gates_learn(name, rank):
     inner = CELLS[name](D, H)
