@@ -168,7 +168,7 @@ def _train_unigram(pieces: tokenizers.Tokenizer, texts: Iterable[str], size: int
     found = learn_pieces(words, size - len(SPECIALS) - len(alphabet) + len({c for word in words for c in word}))
     least, known = min((score for _, score in found), default=0.0), {piece for piece, _ in found}
     found += [(character, least - 10.0) for character in sorted(alphabet) if character not in known]
-    # The library reads more digits with an error in the last one: a stored tokenizer would be another.
+    # The library misreads the last of many digits: a tokenizer that was stored would be another one.
     exact = [(piece, round(score, _DIGITS)) for piece, score in found]
     vocabulary = [*((special, 0.0) for special in SPECIALS), *exact]
     pieces.model = models.Unigram(vocabulary, unk_id=UNK)
