@@ -11,7 +11,7 @@ from elman.tasks.classifier.data import ClassifierExample
 from elman.tasks.classifier.task import Classifier, ClassifierConfig
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.label_data import MultilabelExample
-from elman.tasks.ngram_fit import Kind, NGramChoice
+from elman.tasks.ngram_fit import Kind, NGramChoice, fit_ngram_model
 from tests.live_page.browser import OpenPage, needs_browser, start_browser, write_task
 from tests.live_page.models import LINES, classifier, shake
 from tests.live_page.runtime import needs_node, run_model
@@ -34,7 +34,9 @@ def with_ngrams(kind=PIECES, tokens=PLAIN, examples=None, **model):
     examples = examples or [ClassifierExample(line, y) for line, y in zip(LINES, LABELS, strict=True)]
     config = ClassifierConfig(**{"hidden": 5, "embedding": 6, "ngrams": True} | model)
     task = shake(Classifier.from_examples(config, tokens, examples))
-    task._fit_ngrams(task.encode(examples), NGramChoice(kind, 100.0))
+    dataset, labels = task.encode(examples), len(task.labels.items)
+    texts, loss = [text for (text,) in dataset.rows], task._ngram_loss(dataset)
+    task.net.ngrams = fit_ngram_model(texts, dataset.forms, labels, loss, NGramChoice(kind, 100.0))
     task.net.mix.copy_(torch.tensor([0.3, 2.0]))
     return task
 

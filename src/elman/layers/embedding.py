@@ -30,6 +30,11 @@ class Embedding(nn.Module):
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         return cast(Tensor, self.E(ids))
 
+    @property
+    def is_watched(self) -> bool:
+        """Does a hook look at what it gives, or change it?"""
+        return bool(self._forward_hooks)
+
     def look_up(self, ids: Int[Tensor, "B T"]) -> TableLookup:
         """The same, for a layer that reads it as it is."""
         # In memory time comes first, which all recurrent kernels want.

@@ -81,9 +81,8 @@ class LanguageModelNetwork(nn.Module):
         if ids.shape[1] == 1 and mask is None and can_step(self.layers.cell, len(ids)):
             state, h = self._read_token(state, ids[:, 0])
             return state, h[:, None]
-        if isinstance(self.embed, Embedding) and not (
-            self.training and (self.word_dropout or self.drop_input.p)
-        ):
+        drops = self.training and (self.word_dropout or self.drop_input.p)
+        if isinstance(self.embed, Embedding) and not drops and not self.embed.is_watched:
             hs, state = self.layers(self.embed.look_up(ids), mask, state)
             return state, hs
         # In memory time comes first, which all recurrent kernels want.
