@@ -61,7 +61,8 @@ SENTENCES = {
     "state of another cell": "the initial state must be h (2, 4), c (2, 4), got h (2, 4)",
     "state of another batch": "the initial state must be h (2, 4), c (2, 4), got h (1, 4), c (1, 4)",
     "state without names": "the initial state must be h (2, 4), c (2, 4), got 0 (2, 4), 1 (2, 4)",
-    "executor": "unknown executor 'gpu'; it may be 'auto', 'parallel', 'cpu', 'cuda', 'torch', 'codegen', 'loop'",
+    "executor": "unknown executor 'gpu'; it may be 'auto', "
+    "'parallel', 'cpu', 'cuda', 'torch', 'codegen', 'loop'",
     "kernel": "the torch executor cannot run this cell: PyTorch has no kernel for the formula 'gru'",
 }
 

@@ -66,8 +66,8 @@ def test_kernels_equal_the_loop_in_float64(name, ragged, reverse, dtype):
     wide = [t.detach().double().requires_grad_() for t in (xs, *state)]
     start = State(**dict(zip(cell.formula.states, wide[1:], strict=True)))
     theirs = outcome(cell.double(), wide[0], mask, start, reverse=reverse, executor="codegen")
-    # What goes in and out in 16 bits is rounded in any case, by the loop too; on the way back twice more, dX and
-    # the product of it. A kink (relu) may be passed on the other side, a few times in all.
+    # What goes in and out in 16 bits is rounded in any case, by the loop too; on the way back twice
+    # more: dX, and the product of it. A kink (relu) may be passed on the other side, a few times in all.
     kinks = 3 if name in ("ssru", "indrnn") else 1.5
     values = 1 + len(cell.formula.states)
     for i, (found, near) in enumerate(zip(error(ours, theirs), error(plain, theirs), strict=True)):
