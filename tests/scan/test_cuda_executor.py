@@ -9,8 +9,8 @@ from elman.cells import GRU, LSTM, Formulaic, Mogrifier, WeightDrop, Zoneout
 from elman.scan import explain, scan
 from elman.scan.execution import Execution
 from elman.scan.executors.cuda import CUDA, shape_of
+from elman.scan.executors.cuda.kernel_recurrence import run_program
 from elman.scan.executors.cuda.program import CudaProgram
-from elman.scan.executors.cuda.recurrence import run_program
 from elman.scan.executors.cuda.tiling import Tiling
 from elman.state import State
 from tests.zoo import ALL, cell_of

@@ -18,9 +18,9 @@ from elman.formula import Formula
 from elman.formula.operation import OPS
 from elman.scan.execution import ELSEWHERE, Execution, Executor
 from elman.scan.executors.cuda.contest import is_torch_faster
+from elman.scan.executors.cuda.kernel_recurrence import run_program
 from elman.scan.executors.cuda.nvrtc import CudaError, load_nvrtc
 from elman.scan.executors.cuda.program import CudaProgram, Shape
-from elman.scan.executors.cuda.recurrence import run_program
 from elman.scan.executors.cuda.tuning import choose_tilings
 from elman.shapes import Float, Tensor
 from elman.state import State

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from elman.formula import Node
 from elman.formula.symbols import constant, is_input
 from elman.formula.traversal import topological
-from elman.scan.executors.cuda.kernel_printer import AHEAD, Body, KernelPrinter, Stage, indent
+from elman.scan.executors.cuda.kernel_printer import AHEAD, KernelPrinter, PairBody, Stage, indent
 from elman.scan.executors.cuda.schedule import Phase, plan_phases
 
 
@@ -124,7 +124,7 @@ class BackwardKernel(KernelPrinter):
         later = [a for phase in self.phases[number + 1 :] for a in phase.values.values()]
         return any(is_input(a, "q") and f"q_{a.args[1]}" == name for a in topological(later))
 
-    def finish(self, phase: Phase, bodies: Mapping[int, Body]) -> list[Stage]:
+    def finish(self, phase: Phase, bodies: Mapping[int, PairBody]) -> list[Stage]:
         stages: list[Stage] = []
         for k in phase.sends:
             target, stride, _ = self.source(k)

@@ -11,8 +11,8 @@ import torch
 from elman.cells import Formulaic
 from elman.cells.formulaic import GivenWeights
 from elman.scan.execution import Execution
+from elman.scan.executors.cuda.kernel_recurrence import run_program
 from elman.scan.executors.cuda.program import CudaProgram, Shape
-from elman.scan.executors.cuda.recurrence import run_program
 from elman.scan.executors.cuda.timing import time_graph, time_launched
 from elman.scan.executors.cuda.tuning import Note, choose_tilings, find_bucket
 from elman.scan.executors.torch_kernels import TORCH

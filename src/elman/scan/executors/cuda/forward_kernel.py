@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from elman.formula import Node
 from elman.formula.symbols import is_input
 from elman.formula.traversal import topological
-from elman.scan.executors.cuda.kernel_printer import AHEAD, Body, KernelPrinter, Stage, indent
+from elman.scan.executors.cuda.kernel_printer import AHEAD, KernelPrinter, PairBody, Stage, indent
 from elman.scan.executors.cuda.schedule import Phase, plan_phases
 
 
@@ -83,7 +83,7 @@ class ForwardKernel(KernelPrinter):
         later = [a for phase in self.phases[number + 1 :] for a in phase.values.values()]
         return any(is_input(a, "r") and f"r_{a.args[1]}" == name for a in topological(later))
 
-    def finish(self, phase: Phase, bodies: Mapping[int, Body]) -> list[Stage]:
+    def finish(self, phase: Phase, bodies: Mapping[int, PairBody]) -> list[Stage]:
         stages: list[Stage] = []
         for k in phase.sends:
             width = self.plan.width_class(self.plan.values.trace.products[k].operand)
@@ -102,7 +102,7 @@ class ForwardKernel(KernelPrinter):
         address = self.place(kept, "token", self.plan.stored_width, self.plan.stored_columns[a])
         return f"if (real && {kept}) *({address}) = e_{i};"
 
-    def _stage_states(self, stages: list[Stage], bodies: Mapping[int, Body]) -> list[Stage]:
+    def _stage_states(self, stages: list[Stage], bodies: Mapping[int, PairBody]) -> list[Stage]:
         """New states to registers, to memory where somebody reads them, and among what is sent."""
         found = []
         for name in self.plan.formula.states:

@@ -56,7 +56,7 @@ class Stage:
 
 
 @dataclass
-class Body:
+class PairBody:
     """What a pair does in one phase."""
 
     values: dict[str, Node] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class KernelPrinter(ABC):
         """The results of product k: the class of width and the first row of each."""
 
     @abstractmethod
-    def finish(self, phase: Phase, bodies: Mapping[int, Body]) -> list[Stage]:
+    def finish(self, phase: Phase, bodies: Mapping[int, PairBody]) -> list[Stage]:
         """Say what becomes of the values of a phase; what is to be sent is returned."""
 
     @abstractmethod
@@ -205,21 +205,21 @@ class KernelPrinter(ABC):
         chunks = ["#pragma unroll", "for (int c = 0; c < CHUNKS; c++) {", *indent([*multiply, *sync]), "}"]
         return [*self._print_wait(phase.product), *chunks]
 
-    def _compute(self, number: int, phase: Phase) -> dict[int, Body]:
+    def _compute(self, number: int, phase: Phase) -> dict[int, PairBody]:
         """A body for every class that has something to do."""
-        bodies: dict[int, Body] = {}
+        bodies: dict[int, PairBody] = {}
         for name, a in phase.values.items():
-            bodies.setdefault(self.value_class(name, a), Body()).values[name] = a
+            bodies.setdefault(self.value_class(name, a), PairBody()).values[name] = a
         if phase.product is not None:
             for name, (width, row) in self.results(phase.product).items():
                 result = f"{self.matrices[phase.product].type}::result<CHUNK>(parts, n, {row} + u)"
-                body = bodies.setdefault(width, Body())
+                body = bodies.setdefault(width, PairBody())
                 body.before.append(f"const float {name} = inside ? {result} : 0.f;")
                 if self._is_read_after(name, number):
                     body.before.append(f"{self.register(f'kept_{name}', width)} = {name};")
         return bodies
 
-    def _postpone(self, bodies: Mapping[int, Body]) -> dict[int, list[str]]:
+    def _postpone(self, bodies: Mapping[int, PairBody]) -> dict[int, list[str]]:
         """Let stores that nobody waits for come after what is sent, where there are registers for it."""
         found: dict[int, list[str]] = {}
         for width, body in bodies.items():
@@ -241,7 +241,7 @@ class KernelPrinter(ABC):
     def _is_read_after(self, name: str, number: int) -> bool:
         """Is a result of a product read in a later phase than that?"""
 
-    def _print_body(self, number: int, body: Body) -> list[str]:
+    def _print_body(self, number: int, body: PairBody) -> list[str]:
         names = ", ".join(body.values)
         computed = print_statements(body.values, lambda a: self.leaf(a, number)) if body.values else []
         late = [line for _, line in body.late]

@@ -29,15 +29,15 @@ _CANDIDATES = 3
 _STEPS = 64  # of a measurement
 
 
-class Choice(NamedTuple):
+class TilingChoice(NamedTuple):
     forward: Tiling
     backward: Tiling
 
 
-_choices: dict[tuple[Shape, int, torch.device], Choice | None] = {}
+_choices: dict[tuple[Shape, int, torch.device], TilingChoice | None] = {}
 
 
-def choose_tilings(shape: Shape, rows: int, device: torch.device) -> Choice | None:
+def choose_tilings(shape: Shape, rows: int, device: torch.device) -> TilingChoice | None:
     """The fastest of the promising ones for about so many rows; None where the weights do not fit the chip."""
     rows = find_bucket(rows)
     key = (shape, rows, device)
@@ -47,11 +47,11 @@ def choose_tilings(shape: Shape, rows: int, device: torch.device) -> Choice | No
         if not all(ranked):
             _choices[key] = None
         elif torch.cuda.is_current_stream_capturing():  # nothing can be measured now
-            return Choice(ranked[0][0], ranked[1][0])
+            return TilingChoice(ranked[0][0], ranked[1][0])
         else:
             note = Note(shape, rows, device, "tilings")
             found = note.read() or note.write(_measure_choice(shape, rows, device, ranked))
-            _choices[key] = Choice(*(Tiling(**found[name]) for name in Choice._fields))
+            _choices[key] = TilingChoice(*(Tiling(**found[name]) for name in TilingChoice._fields))
     return _choices[key]
 
 

@@ -12,7 +12,7 @@ from elman.scan.executors.parallel.unit_plan import UnitPlan
 _LOAD = "load_up_to({0} + j, count)"
 
 
-class NativeSource:
+class UnitSource:
     """The C++ of a plan; ``forward`` and ``backward`` name the buffers that each is given, in order."""
 
     def __init__(self, plan: UnitPlan) -> None:

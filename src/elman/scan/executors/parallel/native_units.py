@@ -11,7 +11,7 @@ import torch
 from elman.formula import Formula
 from elman.native.host_threads import find_parallel
 from elman.native.library import load_library
-from elman.scan.executors.parallel.native_source import NativeSource
+from elman.scan.executors.parallel.native_source import UnitSource
 from elman.scan.executors.parallel.unit_plan import UnitPlan
 from elman.scan.executors.parallel.unit_values import UnitGradients, UnitInputs, UnitResults
 from elman.shapes import Tensor
@@ -33,7 +33,7 @@ class NativeUnits:
 
     def __init__(self, formula: Formula) -> None:
         self.plan = UnitPlan(formula)
-        self.source = NativeSource(self.plan)
+        self.source = UnitSource(self.plan)
 
     @cached_property
     def library(self) -> ctypes.CDLL:
