@@ -196,8 +196,6 @@ def neg(a: Node) -> Node:
     x = value_of(a)
     if x is not None:
         return constant(-x)
-    if a.op == "sub":
-        return sub(a.args[1], a.args[0])
     return a.args[0] if a.op == "neg" else node("neg", a)
 
 
