@@ -170,8 +170,6 @@ def sub(a: Node, b: Node) -> Node:
         return constant(0)
     if y == 0:
         return a
-    if x == 0:
-        return neg(b)
     if b.op == "neg":
         return add(a, b.args[0])
     return node("sub", a, b)

@@ -41,7 +41,9 @@ def check_same_task(folder: Path, task: str) -> None:
     """A run is resumed by the task that began it; that is said before its other files are looked for."""
     began = read_checkpoint_config(folder / CHECKPOINT).get("task", task)
     if began != task:
-        raise ModelError(f"{folder / CHECKPOINT} is of elman train {began}: elman train {task} cannot resume it")
+        raise ModelError(
+            f"{folder / CHECKPOINT} is of elman train {began}: elman train {task} cannot resume it"
+        )
 
 
 def complete_recipe(recipe: Recipe, examples: Any, begin: RunBegin, record: RunRecord) -> Recipe:
