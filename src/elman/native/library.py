@@ -1,7 +1,7 @@
 """Libraries of C++ source: found where they were built before, or built now, once a machine.
 
-A library is known by the SHA-256 of all that it is made of, so an old one is never taken for a new one. The digest
-of itself is at its end, behind what a loader reads: one that a crash or a disk has damaged is built again.
+A library is known by the SHA-256 of all that it is made of, so an old one is never taken for a new one. The
+digest of itself is at its end, behind what a loader reads: one that a crash has damaged is built again.
 """
 
 from __future__ import annotations
