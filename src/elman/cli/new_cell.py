@@ -11,6 +11,7 @@ import click
 from elman.atomic_files import write_atomically
 from elman.cli.cell_template import CELL_FILE
 from elman.cli.ordered_group import OrderedGroup
+from elman.cli.output_file import check_output
 from elman.cli.terminal import option, say
 from elman.errors import ConfigError, quote
 
@@ -42,6 +43,7 @@ def cell(name: str, out: Path | None) -> None:
     check_cell_name(name)
     if path.suffix != ".py":
         raise ConfigError(f"--out {path}: a Python file ends in .py")
+    check_output("--out", path)
     if path.exists():
         raise ConfigError(f"{path} is there already; choose another --out, or delete it")
     write_atomically(path, CELL_FILE.replace("NAME", name).replace("FILE", str(path)).encode())
