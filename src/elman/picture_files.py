@@ -41,8 +41,6 @@ def plan_picture(path: Path, format: str | None = None) -> Path:
         path = path.with_suffix(f".{format}")
     if format not in (None, picture_format(path)):
         raise ConfigError(f"{path} does not end in .{format}, the format that was asked for")
-    if not path.parent.is_dir():
-        raise ConfigError(f"{path}: there is no folder {path.parent}")
     if find_spec("matplotlib") is None:
         raise ConfigError(NO_MATPLOTLIB)
     return path
