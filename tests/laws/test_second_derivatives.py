@@ -44,7 +44,7 @@ def test_generated_programs_have_those_of_the_loop(name, reverse, mask):
 @pytest.mark.parametrize("mask", [None, RAGGED], ids=["full", "ragged"])
 @pytest.mark.parametrize("reverse", [False, True], ids=["forward", "reverse"])
 @pytest.mark.parametrize("executor", ["cpu", "parallel"])
-@pytest.mark.parametrize("name", ["lstm", "gru", "layer-norm-lstm", "slstm", "mingru", "hgrn", "qrnn", "indrnn"])
+@pytest.mark.parametrize("name", ["lstm", "gru", "layer-norm-lstm", "slstm", "mingru", "hgrn", "qrnn"])
 def test_native_code_has_those_of_the_loop(name, executor, reverse, mask):
     cell = CELLS[name](3, 36)
     if EXECUTORS[executor].unsupported_reason(cell):

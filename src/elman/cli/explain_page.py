@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -38,6 +39,7 @@ def explain_model(folder: Path, text: str | None, out: Path, half: bool) -> None
     from elman.artifact import load
     from elman.live_page import write_page
 
+    text = text and os.fsencode(text).decode("utf-8", "replace")  # whatever the locale made of its bytes
     size = write_page(load(folder, device="cpu"), out, text=text, half=half)
     rounded = ", its weights rounded to 16 bits" if half else ""
     say(f"page: {out} ({format_size(size)}{rounded}); open it in a browser")

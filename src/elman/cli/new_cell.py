@@ -13,7 +13,7 @@ from elman.cli.cell_template import CELL_FILE
 from elman.cli.ordered_group import OrderedGroup
 from elman.cli.output_file import check_output
 from elman.cli.terminal import option, say
-from elman.errors import ConfigError, quote
+from elman.errors import ConfigError, printable, quote
 
 
 @click.group(cls=OrderedGroup, short_help="Write a file to begin with: a cell of your own.")
@@ -46,7 +46,7 @@ def cell(name: str, out: Path | None) -> None:
     check_output("--out", path)
     if path.exists():
         raise ConfigError(f"{path} is there already; choose another --out, or delete it")
-    write_atomically(path, CELL_FILE.replace("NAME", name).replace("FILE", str(path)).encode())
+    write_atomically(path, CELL_FILE.replace("NAME", name).replace("FILE", printable(str(path))).encode())
     say(f"wrote {path}: change the formula in it, then")
     say(f"  pytest {path}")
     say(f"  elman compare lstm {path}:{name}")
