@@ -20,7 +20,7 @@ QUICK = ("--minutes", "0.01")
 def place(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("names")
     elman.save(topics.fresh(), folder / NAME)
-    topics.table(folder / f"{NAME}.tsv", 40)
+    topics.table(folder / f"{NAME}.tsv", 120)
     return folder
 
 
@@ -50,8 +50,8 @@ def test_a_name_is_bytes(place, words, made):
 
 
 def test_a_cell_may_lie_in_a_file_of_any_name(place):
-    assert run(place, "new", "cell", "own", "--out", f"{NAME}2.py").returncode == 0
-    words = ("train", "classifier", "--train", f"{NAME}.tsv", "--cell", f"{NAME}2.py:own", "--epochs", "1")
+    assert run(place, "new", "cell", "strange", "--out", f"{NAME}2.py").returncode == 0
+    words = ("train", "classifier", "--train", f"{NAME}.tsv", "--cell", f"{NAME}2.py:strange", "--epochs", "1")
     done = run(place, *words, "--out", "own")
     assert done.returncode == 0, done.stderr
 
