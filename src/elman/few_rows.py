@@ -98,4 +98,4 @@ def _multiply() -> tuple[Callable[..., Any], int]:
 
 def few_rows_source() -> str:
     """The C++ of the products."""
-    return (FOLDER / "few_rows.cpp").read_text()
+    return (FOLDER / "few_rows.cpp").read_text(encoding="utf-8")

@@ -88,6 +88,13 @@ CLASSIFIER = (
             "training.patience": 0,
         },
     ),
+    # Logistic regression computes a score for each text and label at once: of 100 million it takes about 2 GB.
+    Rule(
+        "classifier",
+        "more than 100 million pairs of a text and a label",
+        lambda facts: facts.examples * len(facts.classes) > 100_000_000,
+        {"model.ngrams": False},
+    ),
     # TREC, and SST-2's dev set: attention 87.3 and 81.0, words moved for the worst by a tenth 87.3 and 81.4, by
     # three tenths 84.6 and 80.6, neither 86.2 and 81.3. Seed 0.
     Rule(

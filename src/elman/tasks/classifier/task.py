@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from elman.free_memory import check_memory
 from elman.layers.ngrams import NGramModel
 from elman.shapes import Tensor
 from elman.tasks.base import TaskDefaults
@@ -114,6 +115,8 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         """Fit them by what was chosen before, or is chosen now; where texts are few, nothing is."""
         texts, forms, labels = [text for (text,) in examples.rows], examples.forms, len(self.labels.items)
         self._fits_ngrams = True
+        what = f"the n-grams of {len(texts):,} texts × {labels:,} labels"
+        check_memory(20.0 * len(texts) * labels, what, "leave them out with --set model.ngrams=false")
         if len(texts) < FEW and isinstance(self.decision, SoftmaxDecision) and not self.config.class_weights:
             model = fit_few_texts(texts, forms, torch.tensor(examples.labels), labels)
         else:

@@ -420,4 +420,4 @@ def indent(lines: Iterable[str], depth: int = 1) -> list[str]:
 
 @cache
 def _persistent() -> str:
-    return (Path(__file__).parent / "persistent.cuh").read_text()
+    return (Path(__file__).parent / "persistent.cuh").read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
@@ -153,16 +154,17 @@ class Note:
 
     def read(self) -> dict[str, Any] | None:
         try:
-            found = json.loads(self.path.read_text())
+            found = json.loads(self.path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None  # not there, or not whole: it is measured again
         return found if isinstance(found, dict) else None
 
     def write(self, found: dict[str, Any]) -> dict[str, Any]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=self.path.parent, delete=False) as file:
-            json.dump(found, file)
-        os.replace(file.name, self.path)
+        with suppress(OSError):  # a folder that cannot be written, a full disk: it is measured again
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=self.path.parent, delete=False) as file:
+                json.dump(found, file)
+            os.replace(file.name, self.path)
         return found
 
 
