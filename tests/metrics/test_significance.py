@@ -14,6 +14,7 @@ from elman.errors import DataError
 from elman.metrics import macro_f1
 from elman.metrics.counted_scores import count_bleu, count_chrf, count_labels, count_mean, count_right
 from elman.metrics.significance import (
+    _portions,
     bootstrap_differences,
     bootstrap_p_value,
     compare_by_bootstrap,
@@ -108,6 +109,14 @@ def test_drawing_in_portions_changes_nothing(monkeypatch):
     for few in (30, 1):
         monkeypatch.setattr("elman.metrics.significance.CHUNK", few)
         np.testing.assert_array_equal(bootstrap_differences(a, b), whole)
+
+
+@pytest.mark.parametrize(("width", "rows"), [(7, 4), (1, 30), (0, 30), (31, 1)])
+def test_no_more_numbers_are_drawn_at_once_than_there_is_room_for(width, rows, monkeypatch):
+    monkeypatch.setattr("elman.metrics.significance.CHUNK", 30)
+    portions = list(_portions(100, width))
+    assert sum(portions) == 100
+    assert max(portions) == rows
 
 
 def test_the_interval_of_a_mean_is_that_of_statistics():

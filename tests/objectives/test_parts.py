@@ -100,6 +100,13 @@ def test_a_discriminator_tells_free_from_forced_running_of_a_model_that_writes_o
     assert set(one.metrics()) == {"likelihood", "fooled", "discriminator", "accuracy"}
 
 
+def test_a_discriminator_that_cannot_tell_is_right_about_half():
+    one = professor(gates=(0.5, 0.5))
+    one.discriminator.get_buffer("weights").zero_()
+    one(Toy(), BATCH, 0.0)
+    assert one.metrics()["accuracy"] == 0.5
+
+
 class Said(Objective):
     metric_names = ("first", "second")
 
@@ -117,18 +124,32 @@ def test_what_is_logged_is_the_mean_of_all_at_first_and_of_about_fifty_later():
         assert one.metrics() == pytest.approx({"first": mean, "second": -mean}, abs=1e-6)
 
 
+class Quarter(nn.Module):
+    greedy = False
+
+    def forward(self, trial):
+        return torch.full_like(trial.hs[..., 0], -0.25)
+
+
 def test_reinforcement_logs_what_samples_cost_and_how_far_they_are_from_expected():
-    class Quarter(nn.Module):
-        greedy = False
-
-        def forward(self, trial):
-            return torch.full_like(trial.hs[..., 0], -0.25)
-
     drawn = SampleBatch(sequences([[A, END], [B, A, END]]), torch.ones(2, 1), None)
     one = Reinforce(pairwise_cost(lambda a, b: float(len(a))), Quarter(), samples=1, sampler=lambda *_: drawn)
     one(Toy(), BATCH, 0.0)
     # Rewards -1 on two tokens and -2 on three, each compared with -0.25.
     assert one.metrics() == pytest.approx({"cost": 1.5, "advantage": (2 * 0.75 + 3 * 1.75) / 5})
+
+
+def test_a_cost_may_answer_with_truth_values():
+    def wrong(outputs, references):
+        both = zip(outputs, references, strict=True)
+        return [[list(one) != list(gold) for one in some] for some, gold in both]
+
+    drawn = SampleBatch(sequences([[A, END], [B, A, END]]), torch.ones(2, 1), None)
+    values = [
+        Reinforce(cost, Quarter(), samples=1, sampler=lambda *_: drawn)(Toy(), BATCH, 0.0)
+        for cost in (wrong, exact_cost)
+    ]
+    assert torch.equal(*values)
 
 
 rows = st.lists(st.text("abc", max_size=6), min_size=2, max_size=2)
