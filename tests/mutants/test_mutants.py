@@ -8,7 +8,7 @@ import pytest
 from tests.mutants.coverage_map import CoverageMap, MapFile
 from tests.mutants.mutant import Mutant, mutants
 from tests.mutants.results import ResultFile, read_equivalent, summarize
-from tests.mutants.rooms import all_mutants, room_of, sample
+from tests.mutants.rooms import room_of, sample
 from tests.mutants.trial import Worker, batches, failing_unchanged, written
 
 ROOT = Path(__file__).parents[2]
@@ -99,7 +99,8 @@ def test_every_mutant_of_a_sample_is_a_program_and_every_core_room_has_its_share
 
 
 def test_what_is_called_equivalent_still_stands_in_the_source():
-    assert read_equivalent().keys() <= {m.key for m in all_mutants(ROOT)}
+    files = {key.split(" ")[0] for key in read_equivalent()}
+    assert read_equivalent().keys() <= {m.key for file in files for m in mutants(ROOT, ROOT / file)}
     assert all(reason.strip() for reason in read_equivalent().values())
 
 
