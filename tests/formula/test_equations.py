@@ -212,12 +212,14 @@ def parts(x, U, s, p, m):
     return {
         "2": 2,
         "(1 - h)": 1 - s.h,
-        "m_d": m.d,
+        "(h + p_k)": s.h + p.k,
         "p_k": p.k,
-        "a": sigmoid(x.a),
-        "ReLU(c)": relu(s.c),
-        "U_b h": U.b(s.h),
+        "m_z": m.z,
+        "b": tanh(x.b + U.b(s.h)),
+        "e": x.e,
         "W_b x": x.b,
+        "U_b h": U.b(s.h),
+        "tanh(c)": tanh(s.c),
         "h": s.h,
     }
 
@@ -225,16 +227,16 @@ def parts(x, U, s, p, m):
 def write_below(combine) -> str:
     """How a combination of parts is written below a fraction stroke."""
 
-    @formula(gates="a b e", states="h c", parameters="k", masks="d")
+    @formula(gates="a b e", states="h c", parameters="k", masks="z")
     def cell(x, U, s, p, m):
-        h = sigmoid(x.a) * tanh(x.b + U.b(s.h)) * p.k * m.d
+        h = sigmoid(x.a) * tanh(x.b + U.b(s.h)) * p.k * m.z
         return State(h=h, c=x.e / combine(parts(x, U, s, p, m)))
 
     (line,) = (line for line in equations(cell, bias=False) if line.startswith("c'"))
     return line.removeprefix("c' = e / ")
 
 
-PRODUCT_ORDER = ["2", "(1 - h)", "m_d", "p_k", "a", "ReLU(c)", "h"]
+PRODUCT_ORDER = ["2", "(1 - h)", "(h + p_k)", "p_k", "m_z", "b", "W_b x", "tanh(c)", "h"]
 
 
 @pytest.mark.parametrize(("first", "second"), combinations(PRODUCT_ORDER, 2))
@@ -244,7 +246,7 @@ def test_factors_stand_in_one_order_however_they_are_multiplied(first, second):
     assert write_below(lambda part: part[second] * part[first]) == f"({first} ⊙ {second})"
 
 
-SUM_ORDER = ["W_b x", "U_b h", "ReLU(c)", "h", "p_k", "a"]
+SUM_ORDER = ["W_b x", "U_b h", "h", "p_k", "tanh(c)", "b", "e"]
 
 
 @pytest.mark.parametrize(("first", "second"), combinations(SUM_ORDER, 2))
