@@ -69,6 +69,14 @@ def test_a_difference_that_no_draw_reaches_counts_once_for_itself():
     assert permutation_p_value(worse, better, trials=99) == 1 / 100
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_no_swap_and_all_swaps_are_as_extreme_whatever_is_rounded(seed):
+    """Every answer is better: of 32 swaps only these two reach the difference."""
+    rng = np.random.default_rng(seed)
+    a, gain = rng.random(5), rng.random(5)
+    assert permutation_p_value(count_mean(a), count_mean(a + gain)) == 2 / 32
+
+
 def test_the_same_seed_gives_the_same_p():
     gold, a, b = labels(1, 200)
     one, other = (count_right([g == p for g, p in zip(gold, side, strict=True)]) for side in (a, b))
