@@ -16,6 +16,7 @@ from elman.layers.mixture import Mixture
 from elman.layers.ngram_mixture import MixedOutput, NGramMixture
 from elman.layers.rnn import RNN
 from elman.layers.softmax import AdaptiveSoftmax, Output, Softmax
+from elman.layers.token_step import step_token
 from elman.scan.single_step import can_step, step_cell
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import State
@@ -96,7 +97,11 @@ class LanguageModelNetwork(nn.Module):
     def step(self, state: Any, tokens: Int[Tensor, " B"]) -> tuple[Any, Float[Tensor, "B V"]]:
         """One token on: a `decoding.Step`."""
         if self.ngrams is None and can_step(self.layers.cell, len(tokens)):
-            state, h = self._read_token(state, tokens)
+            whole = self.softmax if type(self.softmax) is Softmax else None
+            found = step_token(self, self.embed, self.layers.cell, whole, state, tokens)
+            if found is not None and whole:
+                return found
+            state, h = found or self._read_token(state, tokens)
             return state, self.output.logits(h)
         state, hs = self.read(state, tokens[:, None])
         return state, self.output.logits(hs[:, 0])
