@@ -14,7 +14,8 @@ from typing import Any
 
 from elman.native.library import FOLDER, load_library
 
-LOOK_UP, FOLD, MULTIPLY, MULTIPLY_BFLOAT16, STEP, ADD, TANH, ATTEND = range(8)
+LOOK_UP, FOLD, MULTIPLY, MULTIPLY_BFLOAT16, STEP, ADD, TANH, WEIGH, FIND = range(9)
+POSITIONS = -1  # in place of a width: as many as the sources of a call have
 _FIXED = -1  # in place of a buffer
 
 _int, _long, _pointer = ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p
@@ -64,11 +65,14 @@ class _Program(ctypes.Structure):
 
 
 class Sources(ctypes.Structure):
-    """What a decoder looks at: addresses of keys and values (B, S, …) and of the mask (B, S), and their sizes."""
+    """What a decoder looks at: keys and values (B, S, …) and the mask (B, S) by address, and their sizes.
+
+    There are two sets of values, for two that read what is found.
+    """
 
     _fields_ = (
-        *((name, _pointer) for name in ("keys", "values", "mask")),
-        *((name, _int) for name in ("positions", "depth", "width", "rest")),
+        *(("keys", _pointer), ("values", _pointer * 2), ("mask", _pointer)),
+        *(("positions", _int), ("depth", _int), ("widths", _int * 2)),
     )
 
 
@@ -147,14 +151,18 @@ class ProgramBuilder:
         self._add(kind=kind, to=to, source=a, beside=b, width=self.widths[a])
         return to
 
-    def attend(self, query: int, weights: int, width: int, *, scale: float, v: int | None) -> int:
-        """What a query finds in its source; its weights go to a buffer as wide as there are positions."""
+    def weigh(self, query: int, weights: int, *, scale: float, v: int | None) -> None:
+        """Where a query looks: the softmax of its scores, which are additive with a v, else dot products."""
+        self._add(kind=WEIGH, to=weights, source=query, matrix=v, scale=scale)
+
+    def find(self, weights: int, reader: int, width: int) -> int:
+        """What is found there, as one of the two readers sees it."""
         to = self.buffer(width)
-        self._add(kind=ATTEND, to=to, source=query, beside=weights, width=width, matrix=v, scale=scale)
+        self._add(kind=FIND, to=to, source=weights, beside=reader)
         return to
 
     def finish(self, samples: Sequence[Sample] = ()) -> StepProgram:
-        """The program; where samples have changed, it says so instead of running (`Outdated`)."""
+        """The program so far; where samples have changed, it says so instead of running (`Outdated`)."""
         return StepProgram(self, samples)
 
     def _add(self, *, to: int = -1, source: int = -1, **rest: Any) -> None:
@@ -200,13 +208,13 @@ def load_program_library() -> ctypes.CDLL:
     return library
 
 
-def pack_bfloat16(rows: int, depth: int, at: int, stride: int, allocate: Callable[[int], int]) -> Matrix | None:
+def pack_bfloat16(W: Matrix, allocate: Callable[[int], int]) -> Matrix | None:
     """A matrix in half the room, where all of its numbers are bfloat16; ``allocate`` gives so many bytes."""
     library = load_program_library()
-    wide = library.elman_round_depth(depth)
-    to = allocate(2 * rows * wide)
-    packed = library.elman_pack_bfloat16(rows, depth, at, stride, to)
-    return Matrix(to, rows, depth, wide, bfloat16=True) if packed else None
+    wide = library.elman_round_depth(W.depth)
+    to = allocate(2 * W.width * wide)
+    packed = library.elman_pack_bfloat16(W.width, W.depth, W.at, W.stride, to)
+    return Matrix(to, W.width, W.depth, wide, bfloat16=True) if packed else None
 
 
 def step_program_source() -> str:

@@ -3,10 +3,10 @@
 #include "few_rows.hpp"
 
 struct Sources {
-  const float* keys;      // (sources, positions, depth)
-  const float* values;    // (sources, positions, width)
-  const uint8_t* mask;    // (sources, positions), zero at the padding
-  int32_t positions, depth, width, rest;
+  const float* keys;       // (sources, positions, depth)
+  const float* values[2];  // (sources, positions, widths): two readers make different things of what is found
+  const uint8_t* mask;     // (sources, positions), zero at the padding
+  int32_t positions, depth, widths[2];
 };
 
 // v · tanh(q + k) for each position.
@@ -48,16 +48,20 @@ static void sum_values(int count, int width, const float* weights, const float* 
   }
 }
 
-// `which` is the source of each query; none: each has its own. Scores are dot products, or additive with a v.
-static void attend(const Sources& all, int rows, const int64_t* which, const float* queries, float scale, const float* v, float* weights, float* found) {
+// `which` is the source of each query. Scores are dot products, or additive with a v; weights come out.
+static void weigh_sources(const Sources& all, int rows, const int64_t* which, const float* queries, float scale, const float* v, float* weights) {
   for (int r = 0; r < rows; r++) {
-    long source = which ? which[r] : r, place = source * all.positions;
+    long place = which[r] * all.positions;
     float* own = weights + (long)r * all.positions;
     const float *query = queries + (long)r * all.depth, *keys = all.keys + place * all.depth;
     if (v) score_additively(all, query, keys, v, own);
     else multiply_rows(1, all.positions, all.depth, query, all.depth, keys, all.depth, 0, own, all.positions, false);
     for (int j = 0; j < all.positions; j++) own[j] *= scale;
     weigh_positions(all.positions, all.mask + place, own);
-    sum_values(all.positions, all.width, own, all.values + place * all.width, found + (long)r * all.width);
   }
+}
+static void find_contexts(const Sources& all, int reader, int rows, const int64_t* which, const float* weights, float* found) {
+  const int width = all.widths[reader];
+  for (int r = 0; r < rows; r++)
+    sum_values(all.positions, width, weights + (long)r * all.positions, all.values[reader] + which[r] * all.positions * width, found + (long)r * width);
 }

@@ -6,7 +6,7 @@
 #include "attention.hpp"
 #include "parallel.hpp"
 
-enum Kind { LOOK_UP, FOLD, MULTIPLY, MULTIPLY_BFLOAT16, STEP, ADD, TANH, ATTEND };
+enum Kind { LOOK_UP, FOLD, MULTIPLY, MULTIPLY_BFLOAT16, STEP, ADD, TANH, WEIGH, FIND };
 
 struct Instruction {
   int32_t kind, to, from, beside, width, depth, add, rest;
@@ -58,6 +58,7 @@ struct Call {
 
 static const long WORTH_A_THREAD = 1 << 20;  // numbers of a matrix
 static const int MOST_GIVEN = 64;
+static const int POSITIONS = -1;  // in place of a width: as many as the sources have
 
 struct Share {
   const Instruction* at;
@@ -140,8 +141,48 @@ static void run_instruction(const Instruction& i, const Call& call, float* const
     case STEP: step_formula(*(const FormulaStep*)i.matrix, call, buffers, scratch); break;
     case ADD:
     case TANH: add_up(i, call.rows, from, buffers[i.beside], to); break;
-    case ATTEND: attend(*call.sources, call.rows, call.source_rows, from, (float)i.scale, (const float*)i.matrix, buffers[i.beside], to); break;
+    case WEIGH: weigh_sources(*call.sources, call.rows, call.source_rows, from, (float)i.scale, (const float*)i.matrix, to); break;
+    case FIND: find_contexts(*call.sources, i.beside, call.rows, call.source_rows, from, to); break;
   }
+}
+
+// Rows that are computed together: their buffers stay near, and a matrix is read once for them.
+static const int MOST_ROWS = 32;
+
+struct Work {
+  const Program* program;
+  const Call* call;
+  int failed;
+};
+
+INLINE long find_width(const Program& program, const Call& call, int b) {
+  return program.widths[b] == POSITIONS ? call.sources->positions : program.widths[b];
+}
+
+static void run_rows(void* given, int piece) {
+  Work& work = *(Work*)given;
+  const Program& program = *work.program;
+  long first = (long)piece * MOST_ROWS, numbers = program.scratch;
+  Call call = *work.call;
+  call.rows = call.rows - first < MOST_ROWS ? (int)(call.rows - first) : MOST_ROWS;
+  if (call.tokens) call.tokens += first;
+  if (call.source_rows) call.source_rows += first;
+  for (int b = program.given; b < program.buffers; b++) numbers += find_width(program, call, b);
+  float** buffers = (float**)malloc(sizeof(float*) * program.buffers);
+  float* memory = (float*)malloc(4 * (numbers * call.rows + 1));
+  if (buffers && memory) {
+    float* next = memory;
+    for (int b = 0; b < program.buffers; b++) {
+      long width = find_width(program, call, b);
+      buffers[b] = b < program.given ? call.given[b] + first * width : next;
+      if (b >= program.given) next += width * call.rows;
+    }
+    for (int k = 0; k < program.count; k++) run_instruction(program.instructions[k], call, buffers, next);
+  } else {
+    __atomic_store_n(&work.failed, 1, __ATOMIC_RELAXED);
+  }
+  free(memory);
+  free(buffers);
 }
 
 enum Outcome { DONE, NO_MEMORY, UNKNOWN_TOKEN, CHANGED };
@@ -150,20 +191,14 @@ extern "C" int elman_run_program(const Program* program, const Call* call) {
   for (int r = 0; program->vocabulary && r < call->rows; r++)
     if (call->tokens[r] < 0 || call->tokens[r] >= program->vocabulary) return UNKNOWN_TOKEN;
   if (!is_unchanged(*program)) return CHANGED;
-  long numbers = program->scratch;
-  for (int b = program->given; b < program->buffers; b++) numbers += program->widths[b];
-  float** buffers = (float**)malloc(sizeof(float*) * program->buffers);
-  float* memory = (float*)malloc(4 * (numbers * call->rows + 1));
-  if (!buffers || !memory) return free(buffers), free(memory), NO_MEMORY;
-  float* next = memory;
-  for (int b = 0; b < program->buffers; b++) {
-    buffers[b] = b < program->given ? call->given[b] : next;
-    if (b >= program->given) next += (long)program->widths[b] * call->rows;
-  }
-  for (int k = 0; k < program->count; k++) run_instruction(program->instructions[k], *call, buffers, next);
-  free(memory);
-  free(buffers);
-  return DONE;
+  Call each = *call;
+  Work work = {program, &each, 0};
+  int pieces = (call->rows + MOST_ROWS - 1) / MOST_ROWS;
+  if (pieces > 1) each.threads = 1;  // threads take rows rather than parts of a product
+  if (pieces > 1 && call->threads > 1) share_pieces(call->parallel, call->threads, pieces, run_rows, &work);
+  else
+    for (int piece = 0; piece < pieces; piece++) run_rows(&work, piece);
+  return work.failed ? NO_MEMORY : DONE;
 }
 
 extern "C" int elman_round_depth(int depth) { return round_depth(depth); }

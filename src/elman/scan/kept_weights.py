@@ -41,13 +41,13 @@ class KeptWeights:
         self._weights[id(t)] = (*owner, t, t.data_ptr())
         return t.data_ptr()
 
-    def find_matrix(self, t: Tensor) -> Matrix | None:
-        """The same of a matrix, packed if that loses nothing."""
+    def find_matrix(self, t: Tensor, columns: range) -> Matrix | None:
+        """Some columns of a matrix, packed if that loses nothing."""
         at = self.find(t)
         if at is None:
             return None
-        width, depth = t.shape
-        return self._pack(t) or Matrix(at, width, depth, depth)
+        lying = Matrix(at + 4 * columns.start, len(t), len(columns), t.shape[1])
+        return self._pack(t, lying) or lying
 
     def watch(self, t: Tensor) -> None:
         """Something is made of this weight, which must not be an inference tensor: they count no changes."""
@@ -63,11 +63,10 @@ class KeptWeights:
         self._memory.append(make(shape, dtype=dtype))
         return self._memory[-1].data_ptr()
 
-    def _pack(self, t: Tensor) -> Matrix | None:
-        width, depth = t.shape
+    def _pack(self, t: Tensor, lying: Matrix) -> Matrix | None:
         if t.is_inference() or _looks_wide(t):
             return None
-        packed = pack_bfloat16(width, depth, t.data_ptr(), depth, lambda n: self.allocate(n, dtype=torch.int8))
+        packed = pack_bfloat16(lying, lambda count: self.allocate(count, dtype=torch.int8))
         if packed is None:
             self._memory.pop()
         else:

@@ -15,7 +15,7 @@ from elman.shapes import Tensor
 from elman.state import State
 from elman.step_program import Matrix, ProgramBuilder
 
-_ROOM = 2**26  # bytes for a table
+_ROOM = 2**27  # bytes for a table, of which only what is read takes memory
 
 
 @dataclass(frozen=True)
@@ -89,17 +89,17 @@ class StackWriter:
             next(self.old)
             return self.build.sum(x, y, next(self.new))
         assert isinstance(cell, Formulaic)  # `find_layout` asked
-        return self.write_step(cell, self._write_input(cell, x))
+        return self.write_step(cell, self.write_input(cell, x))
 
-    def _write_input(self, cell: Formulaic, x: int | Tensor) -> int:
-        """The buffer of W x_i + b."""
-        W, b = cell.affine()
+    def write_input(self, cell: Formulaic, x: int | Tensor) -> int:
+        """The buffer of W x_i + b; of the first columns of W where ``x`` is narrower than what the cell reads."""
+        whole, b = cell.affine()
         bias = None if b is None else self.address(b)
         if isinstance(x, Tensor):
-            if _is_worth_folding(x, W):
-                return self._fold(x, W, b)
+            if _is_worth_folding(x, whole):
+                return self._fold(x, whole, b)
             x = self.build.look_up(self.address(x), *x.shape)
-        return self.build.multiply(x, self.matrix(W), bias)
+        return self.build.multiply(x, self.matrix(whole, 0, self.build.widths[x]), bias)
 
     def _fold(self, E: Tensor, W: Tensor, b: Tensor | None) -> int:
         (vocabulary, depth), width = E.shape, len(W)
@@ -107,7 +107,7 @@ class StackWriter:
             self.kept.watch(weight)
         rows = self.kept.allocate(vocabulary, width + depth)
         known = self.kept.allocate(vocabulary, dtype=torch.uint8)
-        matrix = Matrix(self.address(W), width, depth, depth)
+        matrix = Matrix(self.address(W), width, depth, W.shape[1])
         bias = None if b is None else self.address(b)
         return self.build.fold(self.address(E), vocabulary, matrix, bias, rows, known)
 
@@ -126,11 +126,13 @@ class StackWriter:
         self.build.step(run, steps.distinct, steps.scratch, operands)
         return new[names.index(cell.formula.output)]
 
-    def matrix(self, t: Tensor) -> Matrix:
-        found = self.kept.find_matrix(t)
+    def matrix(self, t: Tensor, first: int = 0, last: int | None = None) -> Matrix:
+        """Some columns of a weight, or all."""
+        columns = range(*slice(first, last).indices(t.shape[1]))
+        found = self.kept.find_matrix(t, columns)
         if found is None:
             self.missing.append(t)
-        return found or Matrix(0, *t.shape, t.shape[1])
+        return found or Matrix(0, len(t), len(columns), 0)
 
     def address(self, t: Tensor) -> int:
         found = self.kept.find(t)

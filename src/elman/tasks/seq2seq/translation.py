@@ -16,6 +16,7 @@ from elman.errors import ConfigError
 from elman.generation.cursor import truncate_at_stop
 from elman.layers.decoders.attention_decoder import AttentionDecoder
 from elman.layers.decoders.base import DecoderOutput
+from elman.layers.decoders.decoder_program import find_program
 from elman.layers.decoders.inference import InferenceDecoder, TokenProjections
 from elman.layers.packed_linear import PackedLinear
 from elman.shapes import Float, Int, Tensor
@@ -105,15 +106,23 @@ def _quick_steps(net: Seq2SeqNetwork, precision: str) -> Callable[[Seq2SeqBatch]
         return partial(decoder_step, net)
     writer, output = InferenceDecoder(decoder), PackedLinear(net.softmax.W, net.softmax.b)
 
+    program = find_program(decoder, net.target, net.softmax)
+
     def begin(batch: Seq2SeqBatch) -> tuple[Step[State], State]:
         session, first = decoder.begin(net.encode(batch.source, batch.mask))
+        quick = None if program is None else program.begin(session)
         session = writer.begin(session)
         inputs = TokenProjections(net.target, decoder)  # what one thread computes, no other reads
 
         def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
-            state, o, weights = decoder.step(writer, session, state, inputs(to_vocabulary(net, tokens)))
-            reading = DecoderOutput(state, o[:, None], weights[:, None])
-            return state, with_copies(net, reading, output(net.softmax.P(o)), batch)
+            tokens = to_vocabulary(net, tokens)
+            found = None if quick is None else quick.step(state, tokens)
+            if found is None:
+                state, o, weights = decoder.step(writer, session, state, inputs(tokens))
+                logits = output(net.softmax.P(o))
+            else:
+                state, o, weights, logits = found
+            return state, with_copies(net, DecoderOutput(state, o[:, None], weights[:, None]), logits, batch)
 
         return step, first
 
