@@ -14,7 +14,7 @@ from elman.layers.embedding import Embedding
 from elman.layers.softmax import Softmax
 from elman.native.host_threads import find_parallel
 from elman.scan.kept_weights import KeptWeights
-from elman.scan.stack_program import StackWriter, find_addresses, find_layout, flatten_state
+from elman.scan.stack_program import StackWriter, find_layout, read_states
 from elman.shapes import Float, Int, Tensor
 from elman.step_program import Outdated, ProgramBuilder
 
@@ -44,11 +44,11 @@ class TokenStep:
     def __call__(self, state: Any, tokens: Int[Tensor, " B"]) -> tuple[Any, Float[Tensor, "B V"]] | None:
         """The new state, and the logits, or without an output h; None where this is not for the program."""
         rows = len(tokens)
-        old = find_addresses(flatten_state(state, []))
+        old = read_states(state)
         if old is None or self.program is None or self.hooks[0] or self.hooks[1] or not 0 < rows <= most_rows():
             return None
         new, tokens = [torch.empty(rows, width) for width in self.written], tokens.contiguous()
-        places = [*old, *[t.data_ptr() for t in new]]
+        places = [t.data_ptr() for t in (*old, *new)]
         self.program(rows, places, tokens.data_ptr(), torch.get_num_threads(), find_parallel())
         return self.layout.arrange(iter(new)), new[self.result]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -141,11 +141,12 @@ class StackWriter:
         return found or 0
 
 
-def find_addresses(tensors: Sequence[Tensor]) -> list[int] | None:
-    """Where they lie; None where one is not plain float32 in memory."""
-    found = []
-    for t in tensors:
-        if t.dtype is not torch.float32 or not t.is_cpu or not t.is_contiguous():
+def read_states(state: Any) -> list[Tensor] | None:
+    """The tensors of a state, without gaps; None where one is not float32 in memory."""
+    tensors = flatten_state(state, [])
+    for i, t in enumerate(tensors):
+        if t.dtype is not torch.float32 or not t.is_cpu:
             return None
-        found.append(t.data_ptr())
-    return found
+        if not t.is_contiguous():
+            tensors[i] = t.contiguous()
+    return tensors

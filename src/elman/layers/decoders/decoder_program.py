@@ -6,7 +6,6 @@ What is made of the context is linear in the source, W c_i = Σ_j α_ij W h^e_j:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, cast
 
 import torch
@@ -22,7 +21,7 @@ from elman.layers.softmax import Softmax
 from elman.native.host_threads import find_parallel
 from elman.native.processor import find_level
 from elman.scan.kept_weights import KeptWeights
-from elman.scan.stack_program import StackWriter, StateLayout, find_addresses, find_layout, flatten_state
+from elman.scan.stack_program import StackWriter, StateLayout, find_layout, read_states
 from elman.shapes import Float, Int, Tensor
 from elman.state import State
 from elman.step_program import POSITIONS, ProgramBuilder, Sources
@@ -124,14 +123,14 @@ class ProgramSession:
         """s_i, o_i, α_i and the logits; None where this is not for the program."""
         program, rows = self.program, len(tokens)
         fed = (state.o,) if program.decoder.input_feeding else ()
-        old = find_addresses(flatten_state((*state.cells, fed), []))
+        old = read_states((*state.cells, fed))
         if old is None or is_watched() or not _is_worth(rows):
             return None
         new = [torch.empty(rows, width) for width in (*program.written, self.positions)]
         few = rows <= most_rows()
         if few:
             new.append(torch.empty(rows, len(program.output.b)))
-        given, tokens, row = [*old, *(t.data_ptr() for t in new)], tokens.contiguous(), state.row.contiguous()
+        given, tokens, row = [t.data_ptr() for t in (*old, *new)], tokens.contiguous(), state.row.contiguous()
         run, given = (program.whole, given) if few else (program.short, [*given, 0])
         threads = torch.get_num_threads()
         run(rows, given, tokens.data_ptr(), threads, find_parallel(), self.sources, row.data_ptr())

@@ -18,7 +18,6 @@ from elman.layers.decoders.attention_decoder import AttentionDecoder
 from elman.layers.decoders.base import DecoderOutput
 from elman.layers.decoders.decoder_program import find_program
 from elman.layers.decoders.inference import InferenceDecoder, TokenProjections
-from elman.layers.packed_linear import PackedLinear
 from elman.shapes import Float, Int, Tensor
 from elman.state import State, eval_mode
 from elman.tasks.parallel_map import parallel_map
@@ -104,7 +103,7 @@ def _quick_steps(net: Seq2SeqNetwork, precision: str) -> Callable[[Seq2SeqBatch]
     decoder = net.decoder
     if not isinstance(decoder, AttentionDecoder):
         return partial(decoder_step, net)
-    writer, output = InferenceDecoder(decoder), PackedLinear(net.softmax.W, net.softmax.b)
+    writer = InferenceDecoder(decoder)
 
     program = find_program(decoder, net.target, net.softmax)
 
@@ -119,7 +118,7 @@ def _quick_steps(net: Seq2SeqNetwork, precision: str) -> Callable[[Seq2SeqBatch]
             found = None if quick is None else quick.step(state, tokens)
             if found is None:
                 state, o, weights = decoder.step(writer, session, state, inputs(tokens))
-                logits = output(net.softmax.P(o))
+                logits = net.softmax.logits(o)
             else:
                 state, o, weights, logits = found
             return state, with_copies(net, DecoderOutput(state, o[:, None], weights[:, None]), logits, batch)
