@@ -183,6 +183,10 @@ class StepProgram:
         self._at, self._run = ctypes.byref(self._program), load_program_library().elman_run_program
         self._places = _pointer * builder.given
 
+    def is_current(self) -> bool:
+        """Are all samples as they were?"""
+        return bool(load_program_library().elman_is_current(self._at))
+
     def __call__(
         self,
         rows: int,
@@ -204,6 +208,7 @@ class StepProgram:
 def load_program_library() -> ctypes.CDLL:
     library = load_library(step_program_source())
     library.elman_run_program.argtypes = [_pointer, _pointer]
+    library.elman_is_current.argtypes = [_pointer]
     library.elman_pack_bfloat16.argtypes = [_int, _int, _pointer, _long, _pointer]
     return library
 

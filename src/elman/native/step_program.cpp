@@ -201,6 +201,8 @@ extern "C" int elman_run_program(const Program* program, const Call* call) {
   return work.failed ? NO_MEMORY : DONE;
 }
 
+extern "C" int elman_is_current(const Program* program) { return is_unchanged(*program); }
+
 extern "C" int elman_round_depth(int depth) { return round_depth(depth); }
 
 // Whether a matrix holds nothing but bfloat16; if so, it is packed.

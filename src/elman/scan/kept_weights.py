@@ -16,25 +16,24 @@ _ALL = 2**14  # numbers that are all looked at
 
 
 class KeptWeights:
-    """The weights of a module by address.
+    """The weights of some modules by address; it refers to their parts, and not to the modules themselves.
 
     Weights in float32 are read where they lie, so only another tensor, or one that moved, is news. Where something
     was made of a weight (a packed matrix, a table), torch's own count of changes decides, and a sample of its
     numbers, since nobody counts what is written through ``.data``.
     """
 
-    def __init__(self, module: nn.Module) -> None:
-        self._parts = [(m._modules, name, part) for m in module.modules() for name, part in m._modules.items()]
-        self._owners = {
-            id(t): (m._parameters, name) for m in module.modules() for name, t in m._parameters.items()
-        }
+    def __init__(self, *modules: nn.Module) -> None:
+        every = [part for module in modules for part in module.modules()]
+        self._parts = [(m._modules, name, part) for m in every for name, part in m._modules.items()]
+        self._owners = {id(t): (m._parameters, name) for m in every for name, t in m._parameters.items()}
         self._weights: dict[int, tuple[Any, str, Tensor, int]] = {}
         self._versions: list[tuple[Tensor, int]] = []
         self.samples: list[Sample] = []
         self._memory: list[Tensor] = []
 
     def find(self, t: Tensor) -> int | None:
-        """Where a parameter of the module lies; None if it is none, or not plain numbers without gaps."""
+        """Where a parameter of the modules lies; None if it is none, or not plain numbers without gaps."""
         owner = self._owners.get(id(t))
         if owner is None or t.dtype != torch.float32 or not t.is_cpu or not t.is_contiguous():
             return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from typing import Any, cast
+from weakref import WeakKeyDictionary, ref
 
 import torch
 
@@ -24,7 +25,7 @@ from elman.scan.kept_weights import KeptWeights
 from elman.scan.stack_program import StackWriter, StateLayout, find_layout, read_states
 from elman.shapes import Float, Int, Tensor
 from elman.state import State
-from elman.step_program import POSITIONS, ProgramBuilder, Sources
+from elman.step_program import POSITIONS, Outdated, ProgramBuilder, Sources
 
 _SCORES = (Dot, ScaledDot, Bilinear, Additive)
 
@@ -33,24 +34,36 @@ class DecoderProgram:
     """s_i, o_i, α_i and the logits from s_{i-1} and a token, for a network that does not change meanwhile."""
 
     def __init__(self, decoder: AttentionDecoder, embedding: Embedding, output: Softmax) -> None:
-        self.decoder, layers = decoder, decoder.layers
+        self._decoder, layers = ref(decoder), decoder.layers
         self.layout = StateLayout(None, tuple(cast("list[StateLayout]", [find_layout(c) for c in layers])))
         states = [*self.layout.widths()]
         fed = [decoder.output_size] if decoder.input_feeding else []
         self.written = [*states, decoder.output_size]
         build = ProgramBuilder([*states, *fed, *self.written, POSITIONS, len(output.b)])
         count, first = len(states), len(states) + len(fed)
-        self.kept = KeptWeights(torch.nn.ModuleList([decoder, embedding, output]))
+        self.kept = KeptWeights(decoder, embedding, output)
         self.writer = StackWriter(build, self.kept, iter(range(count)), iter(range(first, first + count)))
         self.build, self.o, self.weights = build, first + count, first + count + 1
         self._write_layers(embedding, fed_back=count)
-        self.short = build.finish()
+        self.short = build.finish(self.kept.samples)
         h = self.o
         if isinstance(output.P, torch.nn.Linear):
             h = build.multiply(h, self.writer.matrix(output.P.weight))
         build.multiply(h, self.writer.matrix(output.W), self.writer.address(output.b), self.weights + 1)
-        self.whole, self.output = build.finish(), output
+        self.whole, self.output, self.embedding = build.finish(self.kept.samples), output, embedding
         self.can_run = not self.writer.missing
+
+    @property
+    def decoder(self) -> AttentionDecoder:
+        """Which is not kept alive by this."""
+        found = self._decoder()
+        assert found is not None  # who asks has it
+        return found
+
+    def reads(self, embedding: Embedding, output: Softmax) -> bool:
+        """Is it still the program of these, by their weights as they are?"""
+        same = self.embedding is embedding and self.output is output
+        return same and self.kept.is_current() and self.short.is_current()
 
     def _write_layers(self, embedding: Embedding, fed_back: int) -> None:
         decoder, writer, build = self.decoder, self.writer, self.build
@@ -105,7 +118,8 @@ class ProgramSession:
     """A program before some sources, as its steps look at them."""
 
     def __init__(self, program: DecoderProgram, memory: Memory) -> None:
-        self.program, decoder = program, program.decoder
+        self.program, self.decoder = program, program.decoder
+        decoder = self.decoder
         top, layers, k = decoder.readout.W, decoder.layers, decoder.attention_layer
         wide = top.in_features - layers[-1].output_size
         readers = [top.weight, *([find_formula(layers[k]).affine()[0]] if k < len(layers) else [])]
@@ -122,7 +136,7 @@ class ProgramSession:
     ) -> tuple[State, Float[Tensor, "N O"], Float[Tensor, "N S"], Float[Tensor, "N V"]] | None:
         """s_i, o_i, α_i and the logits; None where this is not for the program."""
         program, rows = self.program, len(tokens)
-        fed = (state.o,) if program.decoder.input_feeding else ()
+        fed = (state.o,) if self.decoder.input_feeding else ()
         old = read_states((*state.cells, fed))
         if old is None or is_watched() or not _is_worth(rows):
             return None
@@ -133,7 +147,10 @@ class ProgramSession:
         given, tokens, row = [t.data_ptr() for t in (*old, *new)], tokens.contiguous(), state.row.contiguous()
         run, given = (program.whole, given) if few else (program.short, [*given, 0])
         threads = torch.get_num_threads()
-        run(rows, given, tokens.data_ptr(), threads, find_parallel(), self.sources, row.data_ptr())
+        try:
+            run(rows, given, tokens.data_ptr(), threads, find_parallel(), self.sources, row.data_ptr())
+        except Outdated:  # by somebody who trains meanwhile
+            return None
         count = len(program.written) - 1
         o, weights = new[count], new[count + 1]
         logits = new[-1] if few else program.output.logits(o)
@@ -141,9 +158,22 @@ class ProgramSession:
         return state.replace(cells=cells, **({"o": o} if fed else {})), o, weights, logits
 
 
-def find_program(decoder: Any, embedding: Any, output: Softmax) -> DecoderProgram | None:
-    """The program of a decoder; None where it cannot be written."""
-    known = isinstance(decoder, AttentionDecoder) and type(decoder.attention.score) in _SCORES
+_PROGRAMS: WeakKeyDictionary[AttentionDecoder, DecoderProgram] = WeakKeyDictionary()
+
+
+def find_program(decoder: AttentionDecoder, embedding: Any, output: Softmax) -> DecoderProgram | None:
+    """The program of a decoder, that of before where all weights are; None where it cannot be written."""
+    found = _PROGRAMS.get(decoder)
+    if found is not None and found.reads(embedding, output):
+        return found
+    made = _write_program(decoder, embedding, output)
+    if made is not None:
+        _PROGRAMS[decoder] = made
+    return made
+
+
+def _write_program(decoder: AttentionDecoder, embedding: Any, output: Softmax) -> DecoderProgram | None:
+    known = type(decoder.attention.score) in _SCORES
     if not most_rows() or not known or not isinstance(embedding, Embedding) or type(output) is not Softmax:
         return None
     if any(find_layout(cell) is None for cell in decoder.layers):

@@ -6,6 +6,8 @@ is known before: both are computed once, however many hypotheses look and write.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, cast
 
 import torch
@@ -57,6 +59,29 @@ class InferenceDecoder:
 
     def readout(self, h: Tensor, c: Tensor) -> Tensor:
         return torch.tanh(linear_few(h, *self._readout) + c[:, : self.decoder.output_size])
+
+
+class LazyWriter:
+    """The step of a decoder by `InferenceDecoder`, which is made when it is first asked for."""
+
+    def __init__(self, decoder: AttentionDecoder, embedding: Embedding) -> None:
+        self.decoder, self.embedding = decoder, embedding
+
+    @cached_property
+    def weights(self) -> InferenceDecoder:
+        return InferenceDecoder(self.decoder)
+
+    def begin(self, context: DecoderContext) -> Callable[[State, Tensor], tuple[State, Tensor, Tensor]]:
+        """s_i, o_i and α_i from s_{i-1} and a token of each sequence, before some sources."""
+        known: list[tuple[DecoderContext, TokenProjections]] = []  # what one thread computes, no other reads
+
+        def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Tensor, Tensor]:
+            if not known:
+                known.append((self.weights.begin(context), TokenProjections(self.embedding, self.decoder)))
+            session, inputs = known[0]
+            return self.decoder.step(self.weights, session, state, inputs(tokens))
+
+        return step
 
 
 def freeze_cell(cell: Cell[Any]) -> Cell[Any]:

@@ -17,7 +17,7 @@ from elman.generation.cursor import truncate_at_stop
 from elman.layers.decoders.attention_decoder import AttentionDecoder
 from elman.layers.decoders.base import DecoderOutput
 from elman.layers.decoders.decoder_program import find_program
-from elman.layers.decoders.inference import InferenceDecoder, TokenProjections
+from elman.layers.decoders.inference import LazyWriter
 from elman.shapes import Float, Int, Tensor
 from elman.state import State, eval_mode
 from elman.tasks.parallel_map import parallel_map
@@ -103,21 +103,18 @@ def _quick_steps(net: Seq2SeqNetwork, precision: str) -> Callable[[Seq2SeqBatch]
     decoder = net.decoder
     if not isinstance(decoder, AttentionDecoder):
         return partial(decoder_step, net)
-    writer = InferenceDecoder(decoder)
-
-    program = find_program(decoder, net.target, net.softmax)
+    program, writer = find_program(decoder, net.target, net.softmax), LazyWriter(decoder, net.target)
 
     def begin(batch: Seq2SeqBatch) -> tuple[Step[State], State]:
         session, first = decoder.begin(net.encode(batch.source, batch.mask))
         quick = None if program is None else program.begin(session)
-        session = writer.begin(session)
-        inputs = TokenProjections(net.target, decoder)  # what one thread computes, no other reads
+        slow = writer.begin(session)
 
         def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
             tokens = to_vocabulary(net, tokens)
             found = None if quick is None else quick.step(state, tokens)
             if found is None:
-                state, o, weights = decoder.step(writer, session, state, inputs(tokens))
+                state, o, weights = slow(state, tokens)
                 logits = net.softmax.logits(o)
             else:
                 state, o, weights, logits = found
