@@ -33,7 +33,7 @@ class Network(nn.Module):
         nn.init.normal_(self.out.b)
 
     def step(self, state, tokens):
-        return step_token(self, self.embed, self.cell, self.out, state, tokens)
+        return step_token(self, lambda: (self.embed, self.cell, self.out), state, tokens, whole=True)
 
     def reference(self, state, tokens):
         """In float64."""
@@ -155,6 +155,14 @@ def test_threads_share_a_network_and_get_what_one_gets():
     with ThreadPoolExecutor(4) as pool:
         for found, expected in zip(pool.map(run, tokens), alone, strict=True):
             assert torch.equal(found, expected)
+
+
+def test_the_layers_alone_give_what_the_output_reads():
+    net, state, tokens = make("residual")
+    parts = net.embed, net.cell, net.out
+    after, h = step_token(net, lambda: parts, state, tokens, whole=False)
+    assert torch.equal(h, net.cell.output(after))
+    assert torch.equal(net.out.logits(h), net.step(state, tokens)[1])
 
 
 def test_a_hook_on_the_embedding_is_called():

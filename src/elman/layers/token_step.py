@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -17,6 +18,10 @@ from elman.scan.kept_weights import KeptWeights
 from elman.scan.stack_program import StackWriter, find_layout, read_states
 from elman.shapes import Float, Int, Tensor
 from elman.step_program import Outdated, ProgramBuilder
+
+
+Parts = tuple[nn.Module, Cell[Any], Softmax | None]
+"""An embedding, a cell, and the output; none is asked for where it is no single product."""
 
 
 class TokenStep:
@@ -53,18 +58,20 @@ class TokenStep:
         return self.layout.arrange(iter(new)), new[self.result]
 
 
-_STEPS: WeakKeyDictionary[nn.Module, TokenStep] = WeakKeyDictionary()
+_STEPS: WeakKeyDictionary[nn.Module, dict[bool, TokenStep]] = WeakKeyDictionary()
 
 
 def step_token(
-    owner: nn.Module, embed: nn.Module, cell: Cell[Any], output: Softmax | None, state: Any, tokens: Tensor
+    owner: nn.Module, find_parts: Callable[[], Parts], state: Any, tokens: Tensor, *, whole: bool
 ) -> tuple[Any, Tensor] | None:
-    """`TokenStep` of a module, written anew where its weights are others than before."""
-    found = _STEPS.get(owner)
+    """`TokenStep` of a module, written anew where its weights are others than before; to the logits, or to h."""
+    known = _STEPS.setdefault(owner, {})
+    found = known.get(whole)
     if found is not None and found.kept.is_current():
         try:
             return found(state, tokens)
         except Outdated:
             pass
-    found = _STEPS[owner] = TokenStep(owner, embed, cell, output)
+    embed, cell, output = find_parts()
+    found = known[whole] = TokenStep(owner, embed, cell, output if whole else None)
     return found(state, tokens)
