@@ -117,7 +117,7 @@ def load(
 
     ``options`` stand for the stored ones of the model. ``cell`` is for a model whose cell is code, which a
     folder does not hold: the class, or ``"FILE.py:NAME"``. ``auto`` is a GPU where there is one. With the
-    ``precision`` bfloat16 matrices are rounded to 8 bits, which a CPU reads in half the time; sums stay float32.
+    ``precision`` bfloat16 matrices are rounded to 8 bits, which a CPU reads in half the time; sums are float32.
     """
     path, device = parse_folder(folder), choose_device(device)
     find_device(device)  # before anything is read

@@ -25,10 +25,10 @@ class Outdated(Exception):
     """Something that a program was made of has changed."""
 
 
-_OUTCOMES = {
-    1: MemoryError("there is no memory for a step"),
-    2: IndexError("there is no such token"),
-    3: Outdated("weights have changed"),
+_OUTCOMES: dict[int, tuple[type[Exception], str]] = {
+    1: (MemoryError, "there is no memory for a step"),
+    2: (IndexError, "there is no such token"),
+    3: (Outdated, "weights have changed"),
 }
 
 
@@ -118,28 +118,32 @@ class ProgramBuilder:
     def fold(self, E: int, vocabulary: int, W: Matrix, bias: int | None, rows: int, known: int) -> int:
         """x Wᵀ + b of rows x of E, by the tokens of the call; what was computed once is kept.
 
-        ``rows`` is where (vocabulary, width + depth) numbers have room, and ``known`` as many bytes as there are
-        rows, all zero at first.
+        At ``rows`` there is room for (vocabulary, width + depth) numbers, and at ``known`` for a byte a row,
+        all zero at first.
         """
         to, self.vocabulary = self.buffer(W.width), vocabulary
         made = _FoldedTable(E, rows, known)
         self.kept.append(made)
-        matrix = {"matrix": W.at, "width": W.width, "depth": W.depth, "stride": W.stride, "bias": bias}
-        self._add(kind=FOLD, to=to, **matrix, table=ctypes.addressof(made))
+        sizes: dict[str, Any] = {"width": W.width, "depth": W.depth, "stride": W.stride}
+        self._add(kind=FOLD, to=to, **sizes, matrix=W.at, bias=bias, table=ctypes.addressof(made))
         return to
 
-    def multiply(self, x: int, W: Matrix, bias: int | None = None, to: int | None = None, *, add: bool = False) -> int:
+    def multiply(
+        self, x: int, W: Matrix, bias: int | None = None, to: int | None = None, *, add: bool = False
+    ) -> int:
         """x Wᵀ + b, or that added to what is there."""
         to = self.buffer(W.width) if to is None else to
         kind, sizes = MULTIPLY_BFLOAT16 if W.bfloat16 else MULTIPLY, {"width": W.width, "depth": W.depth}
         self._add(kind=kind, to=to, source=x, **sizes, matrix=W.at, bias=bias, stride=W.stride, add=add)
         return to
 
-    def step(self, run: int, widths: Any, scratch: int, operands: Sequence[tuple[int | None, int | None]]) -> None:
+    def step(
+        self, run: int, widths: Any, scratch: int, operands: Sequence[tuple[int | None, int | None]]
+    ) -> None:
         """The printed step of a formula; each operand is a buffer, or an address."""
         places = (_int * len(operands))(*(_FIXED if buffer is None else buffer for buffer, _ in operands))
         fixed = (_pointer * len(operands))(*(at for _, at in operands))
-        addresses = map(ctypes.addressof, (widths, places, fixed))
+        addresses = [ctypes.addressof(each) for each in (widths, places, fixed)]
         made = _FormulaStep(run, *addresses, len(operands), scratch)
         self.kept += [widths, places, fixed, made]
         self.scratch = max(self.scratch, scratch)
@@ -177,7 +181,7 @@ class StepProgram:
         instructions = (_Instruction * count)(*builder.instructions)
         sampled = (Sample * len(samples))(*samples)
         self._kept = [builder.kept, instructions, widths, sampled]
-        addresses = map(ctypes.addressof, (instructions, widths, sampled))
+        addresses = [ctypes.addressof(each) for each in (instructions, widths, sampled)]
         sizes = len(samples), count, len(builder.widths), builder.given, builder.scratch, builder.vocabulary
         self._program = _Program(*addresses, *sizes)
         self._at, self._run = ctypes.byref(self._program), load_program_library().elman_run_program
@@ -201,7 +205,8 @@ class StepProgram:
         at = None if sources is None else ctypes.addressof(sources)
         call = Call(ctypes.addressof(places), tokens, at, source_rows, parallel, rows, threads)
         if outcome := self._run(self._at, ctypes.byref(call)):
-            raise _OUTCOMES[outcome]
+            kind, said = _OUTCOMES[outcome]
+            raise kind(said)
 
 
 @cache

@@ -28,9 +28,7 @@ def find_log_probability(logits: Float[Tensor, " V"], token: int) -> float | Non
     return found
 
 
-def rank_tokens(
-    logits: Float[Tensor, " V"], barred: Sequence[int], k: int
-) -> list[tuple[float, int]] | None:
+def rank_tokens(logits: Float[Tensor, " V"], barred: Sequence[int], k: int) -> list[tuple[float, int]] | None:
     """The k greatest probabilities among all but the barred tokens, and whose they are; none that is zero."""
     library, count = _find_library(logits, k), len(logits)
     if library is None:
@@ -42,10 +40,8 @@ def rank_tokens(
     return [*zip(values[:found], places[:found], strict=True)]
 
 
-def rank_rows(
-    logits: Float[Tensor, "N V"], k: int
-) -> tuple[Float[Tensor, "N k"], Int[Tensor, "N k"]] | None:
-    """The k greatest log-probabilities of each row, of equal ones the lowest token first, and whose they are."""
+def rank_rows(logits: Float[Tensor, "N V"], k: int) -> tuple[Float[Tensor, "N k"], Int[Tensor, "N k"]] | None:
+    """The k greatest log-probabilities of each row, of equal ones the lowest token first, and their tokens."""
     rows, count = logits.shape
     library = _find_library(logits, k) if k <= count else None
     if library is None:

@@ -1,4 +1,4 @@
-"""The likeliest tokens of one distribution, by C++, or numpy: its calls cost a fraction of torch's on so little."""
+"""The likeliest tokens of one distribution, by C++, or numpy: both cost a fraction of torch on so little."""
 
 from __future__ import annotations
 

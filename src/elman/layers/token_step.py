@@ -19,7 +19,6 @@ from elman.scan.stack_program import StackWriter, find_layout, read_states
 from elman.shapes import Float, Int, Tensor
 from elman.step_program import Outdated, ProgramBuilder
 
-
 Parts = tuple[nn.Module, Cell[Any], Softmax | None]
 """An embedding, a cell, and the output; none is asked for where it is no single product."""
 
@@ -50,7 +49,8 @@ class TokenStep:
         """The new state, and the logits, or without an output h; None where this is not for the program."""
         rows = len(tokens)
         old = read_states(state)
-        if old is None or self.program is None or self.hooks[0] or self.hooks[1] or not 0 < rows <= most_rows():
+        watched = self.hooks[0] or self.hooks[1]
+        if old is None or self.program is None or watched or not 0 < rows <= most_rows():
             return None
         new, tokens = [torch.empty(rows, width) for width in self.written], tokens.contiguous()
         places = [t.data_ptr() for t in (*old, *new)]
@@ -64,7 +64,7 @@ _STEPS: WeakKeyDictionary[nn.Module, dict[bool, TokenStep]] = WeakKeyDictionary(
 def step_token(
     owner: nn.Module, find_parts: Callable[[], Parts], state: Any, tokens: Tensor, *, whole: bool
 ) -> tuple[Any, Tensor] | None:
-    """`TokenStep` of a module, written anew where its weights are others than before; to the logits, or to h."""
+    """`TokenStep` of a module, written anew where its weights are others: to the logits, or to h."""
     known = _STEPS.setdefault(owner, {})
     found = known.get(whole)
     if found is not None and found.kept.is_current():

@@ -71,8 +71,8 @@ def _find(formula: Formula, widths: tuple[tuple[str, int], ...]) -> PrintedSteps
     distinct = distinct_widths(formula, sizes)
     scratch = count_scratch(formula, sizes, 1)
     states = tuple(sizes[name] for name in formula.states)
-    widths = (ctypes.c_int * len(distinct))(*distinct)
-    return PrintedSteps(function, address, packed, widths, scratch, states)
+    as_c = (ctypes.c_int * len(distinct))(*distinct)
+    return PrintedSteps(function, address, packed, as_c, scratch, states)
 
 
 def _find_address(function: Any) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import torch
@@ -18,9 +17,9 @@ _ALL = 2**14  # numbers that are all looked at
 class KeptWeights:
     """The weights of some modules by address; it refers to their parts, and not to the modules themselves.
 
-    Weights in float32 are read where they lie, so only another tensor, or one that moved, is news. Where something
-    was made of a weight (a packed matrix, a table), torch's own count of changes decides, and a sample of its
-    numbers, since nobody counts what is written through ``.data``.
+    Weights in float32 are read where they lie, so only another tensor, or one that moved, is news. Where
+    something was made of a weight (a packed matrix, a table), torch's own count of changes decides, and a
+    sample of its numbers, since nobody counts what is written through ``.data``.
     """
 
     def __init__(self, *modules: nn.Module) -> None:

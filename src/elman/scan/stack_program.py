@@ -61,7 +61,7 @@ def find_layout(cell: Cell[Any]) -> StateLayout | None:
 
 
 def _is_worth_folding(E: Tensor, W: Tensor) -> bool:
-    """Is there room for what W makes of all rows, and can changes be told? Rows are computed when they are read."""
+    """Is there room for what W makes of all rows, and can changes be told? Only what is read is computed."""
     return 4 * len(E) * (W.shape[0] + W.shape[1]) <= _ROOM and not W.is_inference()
 
 
@@ -92,7 +92,7 @@ class StackWriter:
         return self.write_step(cell, self.write_input(cell, x))
 
     def write_input(self, cell: Formulaic, x: int | Tensor) -> int:
-        """The buffer of W x_i + b; of the first columns of W where ``x`` is narrower than what the cell reads."""
+        """The buffer of W x_i + b; of the first columns of W where ``x`` is narrower than what is read."""
         whole, b = cell.affine()
         bias = None if b is None else self.address(b)
         if isinstance(x, Tensor):

@@ -83,7 +83,9 @@ class DecoderProgram:
             cell = find_formula(layer)
             W, b = cell.affine()
             if k:
-                x = build.multiply(h, writer.matrix(W, 0, W.shape[1] - wide), b if b is None else writer.address(b))
+                x = build.multiply(
+                    h, writer.matrix(W, 0, W.shape[1] - wide), b if b is None else writer.address(b)
+                )
             build.sum(x, build.find(self.weights, 1, len(W)), x)
             h = writer.write_step(cell, x)
         if place == len(layers):
