@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -36,6 +36,7 @@ from elman.artifact import save_model
 from elman.tasks.classifier.task import Classifier, ClassifierExample
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model.task import LanguageModel, LanguageModelConfig
+from elman.tasks.seq2seq import translation
 from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqExample
 from elman.tasks.tagger.task import Tagger, TaggerExample
 
@@ -96,34 +97,38 @@ def make_lm(kind: str, lines: list[str], size: int) -> LanguageModel:
     return LanguageModel.from_examples(config, TokenizerConfig(kind=kind), lines)
 
 
-def stream_by(lm: LanguageModel, piece: str) -> Call:
-    stream = reload(lm).stream()
+def stream_by(lm: LanguageModel, pieces: Sequence[str], precision: str = "float32") -> Call:
+    stream, draw = reload(lm, precision).stream(), random.Random(0)
+    weights = [1 / rank for rank in range(1, len(pieces) + 1)]  # as often as in texts (Zipf)
+    text = iter(draw.choices(pieces, weights, k=100_000))
 
     def read_on() -> None:
-        stream.feed(piece)
+        stream.feed(next(text))
         stream.next()
 
     return read_on
 
 
-def reload(model: Any) -> Any:
+def reload(model: Any, precision: str = "float32") -> Any:
     """The model as a user has it: from its folder."""
     with tempfile.TemporaryDirectory() as folder:
         save_model(model, folder, overwrite=True)
-        return elman.load(folder, device="cpu")
+        return elman.load(folder, device="cpu", precision=precision)
 
 
 def measure_streams(rounds: int) -> dict[str, float]:
     found = {}
-    words = [" ".join(f"w{i}" for i in range(9996))]
-    for name, kind, lines, size, piece in (
-        ("char", "chars", [CHARACTERS], 512, "a"),
-        ("word", "whitespace", words, 650, "w5 "),
+    words = [f"w{i}" for i in range(9996)]
+    for name, kind, lines, size, pieces in (
+        ("char", "chars", [CHARACTERS], 512, CHARACTERS),
+        ("word", "whitespace", [" ".join(words)], 650, [f"{word} " for word in words]),
     ):
         lm = make_lm(kind, lines, size)
         other = SteppedLSTM(lm.net.vocabulary, size)
-        own, theirs, ratio = interleave(stream_by(lm, piece), other, rounds, 10)
+        own, theirs, ratio = interleave(stream_by(lm, pieces), other, rounds, 10)
         found |= {f"{name}_ms": own, f"{name}_nn_ms": theirs, f"{name}_stream": ratio}
+        own, _, ratio = interleave(stream_by(lm, pieces, "bfloat16"), other, rounds, 10)
+        found |= {f"{name}_bfloat16_ms": own, f"{name}_bfloat16_stream": ratio}
     return found
 
 
@@ -161,7 +166,8 @@ def measure_beam(rounds: int) -> dict[str, float]:
     written = len(model.translations([source], beam=5)[0][0].tokens)
 
     def without() -> None:
-        with patch.object(few_rows, "most_rows", lambda: 0):
+        programs = patch.object(translation, "find_program", lambda *parts: None)
+        with patch.object(few_rows, "most_rows", lambda: 0), programs:
             model.translate([source], beam=5)
 
     own, plain, ratio = interleave(lambda: model.translate([source], beam=5), without, rounds, 1)

@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch.nn.functional import linear
 
+from elman.large_products import linear_large
 from elman.native.host_threads import find_parallel
 from elman.native.library import FOLDER, NativeError, load_library
 from elman.native.processor import find_level
@@ -29,7 +29,7 @@ def linear_few(
     x: Float[Tensor, "N D"], W: Float[Tensor, "H D"], b: Float[Tensor, " H"] | None = None
 ) -> Float[Tensor, "N H"]:
     """`torch.nn.functional.linear`, whoever computes it."""
-    return multiply_few(x, W, b) if can_multiply(x, W) else linear(x, W, b)
+    return multiply_few(x, W, b) if can_multiply(x, W) else linear_large(x, W, b)
 
 
 def multiply_few(x: Tensor, W: Tensor, b: Tensor | None = None) -> Tensor:
@@ -88,7 +88,7 @@ def unsupported_reason() -> str | None:
 @cache
 def _multiply() -> tuple[Callable[..., Any], int]:
     if unsupported_reason():
-        return linear, 0
+        return linear_large, 0
     multiply = load_library(few_rows_source()).elman_multiply_rows
     kinds: dict[str, Any] = {"i": ctypes.c_int, "n": ctypes.c_long, "p": ctypes.c_void_p}
     multiply.argtypes = [kinds[letter] for letter in "iiipnpnppip"]

@@ -15,6 +15,7 @@ from elman.number_format import format_number
 from elman.utf8_paths import utf8_path
 
 LARGEST = 1e15  # products and sums of larger ones leave float32
+PRECISIONS = ("float32", "bfloat16")
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
@@ -47,6 +48,14 @@ def check_numbers(weights: Mapping[str, Tensor], path: Path) -> None:
             if not (low >= -LARGEST and high <= LARGEST):
                 found = f"holds NaN, infinity or a number beyond {format_number(LARGEST)}"
                 raise ModelError(f"{path}: {name} {found}; train again, with a smaller --lr")
+
+
+@torch.no_grad()
+def round_weights(net: nn.Module) -> None:
+    """Round matrices to the nearest bfloat16, which float32 holds as it is; biases stay as they are."""
+    for weight in net.parameters():
+        if weight.dim() > 1:
+            weight.copy_(weight.bfloat16())
 
 
 def _type(tensor: Tensor) -> str:

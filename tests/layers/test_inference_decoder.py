@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 from elman.cells import CELLS
-from elman.layers.decoders.inference import InferenceDecoder, TokenProjections
+from elman.layers.decoders.inference import FrozenCell, InferenceDecoder, TokenProjections
 from elman.layers.embedding import Embedding
-from elman.state import leaves, pick
+from elman.state import leaves, map_state, pick
 from tests.layers.decoders import ATTENDING, SEEN, decoder
 from tests.layers.test_decoder import SCORES, sources
 
@@ -74,3 +74,15 @@ def test_a_token_is_multiplied_once():
         again = inputs(torch.tensor([6, 3, 0, 0]))
     assert sorted(asked) == [0, 1, 3, 6]
     assert torch.equal(first[[3, 0]], again[:2])
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_cell_without_gradients_steps_as_before(name):
+    cell = CELLS[name](6, 8)
+    with torch.no_grad():
+        x = torch.randn(70, 6)
+        state = map_state(torch.randn_like, cell.initial(x))
+        expected, frozen = cell.step(state, cell.project(x)), FrozenCell(cell)
+        found = frozen.step(state, frozen.project(x))
+    for (path, a), (_, b) in zip(leaves(found), leaves(expected), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5, msg=path)

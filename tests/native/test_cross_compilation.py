@@ -7,15 +7,23 @@ import pytest
 
 from elman.cells import LSTM
 from elman.few_rows import few_rows_source
+from elman.formula.cpp_steps import print_steps
 from elman.large_products import large_product_source
 from elman.native.library import FOLDER, OPTIONS
 from elman.scan.executors.cpu import source_of
+from elman.step_program import step_program_source
+from elman.token_ranking import ranking_source
 
 COMPILER = shutil.which("aarch64-linux-gnu-g++")
+SOURCES = [
+    *(few_rows_source, large_product_source, step_program_source, ranking_source),
+    lambda: source_of(LSTM(3, 4)).text,
+    lambda: print_steps(LSTM.formula, LSTM(3, 4).widths),
+]
 
 
 @pytest.mark.skipif(COMPILER is None, reason="there is no compiler for aarch64")
-@pytest.mark.parametrize("find", [few_rows_source, large_product_source, lambda: source_of(LSTM(3, 4)).text])
+@pytest.mark.parametrize("find", SOURCES)
 def test_a_library_for_neon_is_built_and_multiplies_vectors(find, tmp_path):
     source, library = tmp_path / "source.cpp", tmp_path / "library.s"
     source.write_text(find())

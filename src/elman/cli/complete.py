@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from elman.cli.adaptation_options import warn_if_too_short, with_adaptation_options
-from elman.cli.model_args import cell_option, load_for_verb, model_argument
+from elman.cli.model_args import cell_option, load_for_verb, model_argument, precision_option
 from elman.cli.terminal import device_option, option
 from elman.errors import ConfigError
 from elman.number_format import format_probability
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @with_adaptation_options
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each text.")
 @device_option
+@precision_option
 @cell_option
 def complete(folder: Path, text: str | None, k: int, device: str, ways: dict[str, Any], **options: Any) -> None:
     """Print the likeliest completions of the last word of TEXT with their probabilities, best first.

@@ -13,7 +13,7 @@ import click
 
 from elman.cli.adaptation_options import warn_if_too_short, with_adaptation_options
 from elman.cli.beam_trace import follow_beam
-from elman.cli.model_args import cell_option, load_for_verb, model_argument
+from elman.cli.model_args import cell_option, load_for_verb, model_argument, precision_option
 from elman.cli.terminal import device_option, option
 from elman.cli.tree_output import tree_option, write_tree
 from elman.errors import ConfigError
@@ -74,6 +74,7 @@ _OF_BEAM = {"beam_factor": "factor", "length_penalty": "length_penalty"}
 @with_adaptation_options
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each text.")
 @device_option
+@precision_option
 @cell_option
 def generate(folder: Path, device: str, ways: dict[str, Any], **options: Any) -> None:
     """Generate texts that continue a prompt, each up to the end of its line or to a limit.

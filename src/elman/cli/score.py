@@ -11,7 +11,14 @@ from typing import Any
 import click
 
 from elman.cli.adaptation_options import warn_if_too_short, with_adaptation_options
-from elman.cli.model_args import chunks, load_for_verb, model_argument, text_file_argument, with_input_options
+from elman.cli.model_args import (
+    chunks,
+    load_for_verb,
+    model_argument,
+    precision_option,
+    text_file_argument,
+    with_input_options,
+)
 from elman.cli.terminal import say
 from elman.cli.token_colors import show_tokens, surprisal_color
 from elman.number_format import format_scores
@@ -30,6 +37,7 @@ CHUNK = 256  # lines that are scored together
 @click.option("--running", is_flag=True, help="The lines are one running text, as in evaluate.")
 @with_adaptation_options
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each line, with every token.")
+@precision_option
 @with_input_options
 def score(folder: Path, file: str, device: str, ways: dict[str, Any], **options: Any) -> None:
     """Print log-probability (in nats) and perplexity of each line of FILE (default: standard input).

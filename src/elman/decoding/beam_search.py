@@ -22,6 +22,7 @@ from elman.decoding.stable_topk import stable_topk
 from elman.decoding.tree_history import TokenLayer, TreeHistory
 from elman.shapes import Int, Tensor
 from elman.state import S, pick
+from elman.token_ranking import rank_rows
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,10 @@ class BeamSearch(Generic[S]):
         """The new state; the best continuations of each hypothesis: what they add to its score, tokens, and
         the model's log-probabilities, all (N, k)."""
         state, logits = self.step(front.state, front.token)
+        ranked = None if self.constraints else rank_rows(logits, count)
+        if ranked is not None:
+            added, best = ranked[0].numpy().astype(np.float64), ranked[1].numpy()
+            return state, added, best, added
         dtype = torch.float64 if logits.dtype == torch.float64 else torch.float32
         log_probs = logits.log_softmax(-1, dtype=dtype)
         if not self.constraints:

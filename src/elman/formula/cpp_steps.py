@@ -16,12 +16,22 @@ from elman.formula.traversal import order_values, sort_operands
 
 _HEAD = """#include "few_rows.hpp"
 
-extern "C" void elman_steps(int rows, int steps, const int* w, float* const* given, float* scratch) {
+template <typename T>
+static void run_steps(int rows, int steps, const int* w, float* const* given, float* scratch) {
   const long n = rows;"""
+_TAIL = """
+extern "C" void elman_steps(int rows, int steps, const int* w, float* const* given, float* scratch) {
+  run_steps<float>(rows, steps, w, given, scratch);
+}
+extern "C" void elman_steps_bfloat16(int rows, int steps, const int* w, float* const* given, float* scratch) {
+  run_steps<bfloat16>(rows, steps, w, given, scratch);
+}"""
 
 
 def print_steps(formula: Formula, widths: Mapping[str, int]) -> str:
     """Source of ``elman_steps(rows, steps, w, given, scratch)``; `distinct_widths` are its w.
+
+    ``elman_steps_bfloat16`` is the same with recurrent matrices that were packed (bfloat16.hpp).
 
     ``given`` holds x (steps, rows, all gates), the masks, the old states, the recurrent matrices, the per-unit
     parameters, and last the new states (steps, rows, width), which are written. ``scratch`` is for as many
@@ -60,6 +70,7 @@ class _Steps:
             yield from self._compute(stage)
         yield from self._advance()
         yield "  }\n}"
+        yield _TAIL
 
     def _width(self, name: str) -> str:
         return self._units(self.plan.widths[name])
@@ -77,8 +88,9 @@ class _Steps:
         inputs += [("U", str(k)) for k in range(len(self.trace.products))]
         inputs += [*(("p", n) for n in formula.parameters), *(("new", n) for n in formula.states)]
         for place, (kind, name) in enumerate(inputs):
-            constant = "" if kind == "new" else "const "
-            yield f"  {constant}float* {kind}_{name} = given[{place}];"
+            written = f"float* {kind}_{name} = given[{place}];"
+            packed = f"const T* {kind}_{name} = (const T*)given[{place}];"
+            yield f"  {packed if kind == 'U' else written if kind == 'new' else f'const {written}'}"
         for k, product in enumerate(self.trace.products):
             yield f"  float* r_{k} = scratch;"
             yield f"  scratch += n * {self._total(product.names)};"
@@ -114,7 +126,8 @@ class _Steps:
                 )
                 total = self._total(product.names)
                 sizes = f"rows, {total}, {depth}, {first}, {stride}"
-                yield f"    multiply_rows({sizes}, U_{k}, {depth}, 0, r_{k}, {total}, false);"
+                stride = f"find_stride(U_{k}, {depth})"
+                yield f"    multiply_rows({sizes}, U_{k}, {stride}, 0, r_{k}, {total}, false);"
 
     def _compute(self, stage: int) -> Iterator[str]:
         here = [a for a in self.nodes if self.plan.stage[a] == stage and a.operands]

@@ -1,4 +1,4 @@
-"""The likeliest tokens of one distribution, by numpy: its calls cost a fraction of torch's on so little."""
+"""The likeliest tokens of one distribution, by C++, or numpy: both cost a fraction of torch on so little."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from elman.shapes import Float, Tensor
+from elman.token_ranking import rank_tokens
 
 
 def likeliest(logits: Float[Tensor, " V"], barred: Sequence[int], k: int) -> list[tuple[float, int]]:
@@ -15,6 +16,9 @@ def likeliest(logits: Float[Tensor, " V"], barred: Sequence[int], k: int) -> lis
 
     Of equal ones the lower token comes first; there are fewer where fewer are above zero.
     """
+    ranked = rank_tokens(logits, barred, k)
+    if ranked is not None:
+        return ranked
     wide = logits if logits.dtype == torch.float64 else logits.float()
     scores = wide.detach().cpu().numpy().copy()
     scores[list(barred)] = -np.inf

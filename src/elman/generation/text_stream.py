@@ -23,6 +23,7 @@ from elman.ranges import PositiveInt
 from elman.shapes import Float, Tensor
 from elman.state import State, eval_mode, from_bytes, leaves, map_state, to_bytes
 from elman.text.arguments import check_text
+from elman.token_ranking import find_log_probability
 
 _CHUNK = 256  # tokens read at once, so that a long piece needs no more memory than a short one
 
@@ -168,7 +169,8 @@ class TextStream:
     def _read_one(self, i: int) -> float:
         """Read an id; returns its log-probability. What `next` computed before is not computed again."""
         seen = self._foreseen[1] if self._foreseen and self._is_foreseen() else self._foresee()
-        chance = float(seen.logits.log_softmax(-1)[0, i])
+        known = find_log_probability(seen.logits[0], i)
+        chance = float(seen.logits.log_softmax(-1)[0, i]) if known is None else known
         self._cursor = Cursor(seen.state, torch.tensor([i], device=seen.logits.device))
         self.log_probability += chance
         self.tokens += 1
@@ -185,4 +187,6 @@ class TextStream:
         return seen
 
     def _unread(self) -> bool:
+        if not self._pending.text:
+            return False
         return partial_prefix(self.lm.tokenizer, self._pending).next_ids(()) is not None

@@ -1,6 +1,7 @@
 // A few rows times a matrix as it lies in memory: y = x Wᵀ + b. Nothing is laid out first and nothing can be stale.
+// A matrix of bfloat16 is the exception: `pack_row` makes it.
 #pragma once
-#include "lanes.hpp"
+#include "bfloat16.hpp"
 
 #if LANES == 8 || (LANES == 4 && !defined(__aarch64__))
 #define FEW_SUMS 12  // registers that may hold sums: of 16
@@ -41,14 +42,9 @@ INLINE float sum_units(const float* a, int width) {
   return sum_up(total);
 }
 
-// R rows times C rows of the matrix, which begin at w.
+// sums += the products of R rows with C rows of the matrix, which begin at w.
 template <int R, int C>
-INLINE void multiply_block(int depth, const float* x, long x_stride, const float* w, long w_stride, const float* b, float* y, long y_stride, bool add) {
-  lanes sums[R][C];
-#pragma GCC unroll 8
-  for (int r = 0; r < R; r++)
-#pragma GCC unroll 4
-    for (int c = 0; c < C; c++) sums[r][c] = spread(0.f);
+INLINE void add_products(lanes (&sums)[R][C], int depth, const float* x, long x_stride, const float* w, long w_stride) {
   for (int k = 0; k < depth; k += LANES) {
     lanes v[C];
 #pragma GCC unroll 4
@@ -63,6 +59,36 @@ INLINE void multiply_block(int depth, const float* x, long x_stride, const float
       for (int c = 0; c < C; c++) sums[r][c] += u * v[c];
     }
   }
+}
+template <int R, int C>
+INLINE void add_products(lanes (&sums)[R][C], int depth, const float* x, long x_stride, const bfloat16* w, long w_stride) {
+  for (int k = 0; k < depth; k += 2 * LANES) {
+    ints pairs[C];
+#pragma GCC unroll 4
+    for (int c = 0; c < C; c++) {
+      pairs[c] = load_pairs(w + c * w_stride + k);
+      __builtin_prefetch(w + (C + c) * w_stride + k);
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < R; r++) {
+      const float* at = x + r * x_stride + k;
+      lanes u = load_up_to(at, depth - k), v = load_rest(at + LANES, depth - k - LANES);
+#pragma GCC unroll 4
+      for (int c = 0; c < C; c++) sums[r][c] += u * take_first(pairs[c]);
+#pragma GCC unroll 4
+      for (int c = 0; c < C; c++) sums[r][c] += v * take_second(pairs[c]);
+    }
+  }
+}
+
+template <int R, int C, typename W>
+INLINE void multiply_block(int depth, const float* x, long x_stride, const W* w, long w_stride, const float* b, float* y, long y_stride, bool add) {
+  lanes sums[R][C];
+#pragma GCC unroll 8
+  for (int r = 0; r < R; r++)
+#pragma GCC unroll 4
+    for (int c = 0; c < C; c++) sums[r][c] = spread(0.f);
+  add_products<R, C>(sums, depth, x, x_stride, w, w_stride);
   const lanes none = spread(0.f);
 #pragma GCC unroll 8
   for (int r = 0; r < R; r++) {
@@ -75,8 +101,8 @@ INLINE void multiply_block(int depth, const float* x, long x_stride, const float
 }
 
 // All rows times C rows of the matrix, which are read from afar once.
-template <int C>
-INLINE void multiply_column(int rows, int depth, const float* x, long x_stride, const float* w, long w_stride, const float* b, float* y, long y_stride, bool add) {
+template <int C, typename W>
+INLINE void multiply_column(int rows, int depth, const float* x, long x_stride, const W* w, long w_stride, const float* b, float* y, long y_stride, bool add) {
   for (int blocks = (rows + FEW_ROWS - 1) / FEW_ROWS; blocks; blocks--) {
     int here = (rows + blocks - 1) / blocks;
     switch (here) {
@@ -90,8 +116,8 @@ INLINE void multiply_column(int rows, int depth, const float* x, long x_stride, 
     rows -= here, x += here * x_stride, y += here * y_stride;
   }
 }
-template <int C>
-static void multiply_columns(int rows, int width, int depth, const float* x, long x_stride, const float* W, long w_stride, const float* b, float* y, long y_stride, bool add) {
+template <int C, typename T>
+static void multiply_columns(int rows, int width, int depth, const float* x, long x_stride, const T* W, long w_stride, const float* b, float* y, long y_stride, bool add) {
   int n = 0;
   for (; n + C <= width; n += C)
     multiply_column<C>(rows, depth, x, x_stride, W + n * w_stride, w_stride, b ? b + n : b, y + n, y_stride, add);
@@ -100,7 +126,8 @@ static void multiply_columns(int rows, int width, int depth, const float* x, lon
 }
 
 // y[rows][width] (+)= x[rows][depth] W[width][depth]ᵀ + b. What a row is does not depend on how many there are.
-static void multiply_rows(int rows, int width, int depth, const float* x, long x_stride, const float* W, long w_stride, const float* b, float* y, long y_stride, bool add) {
+template <typename T>
+static void multiply_rows(int rows, int width, int depth, const float* x, long x_stride, const T* W, long w_stride, const float* b, float* y, long y_stride, bool add) {
   bool wide = 4 * (rows < FEW_ROWS ? rows : FEW_ROWS) <= FEW_SUMS;
-  (wide ? multiply_columns<4> : multiply_columns<2>)(rows, width, depth, x, x_stride, W, w_stride, b, y, y_stride, add);
+  (wide ? multiply_columns<4, T> : multiply_columns<2, T>)(rows, width, depth, x, x_stride, W, w_stride, b, y, y_stride, add);
 }

@@ -25,16 +25,21 @@ static void* take_pieces_alone(void* given) {
   return 0;
 }
 
-// As many threads as pieces; those of the host where it lends them, so that no two pools fight for the cores.
-static void compute_pieces(Parallel parallel, int count, void (*compute)(void*, int), void* work) {
+// Pieces shared by so many threads: those of the host where it lends them, so that no two pools fight for the cores.
+static void share_pieces(Parallel parallel, int hands, int count, void (*compute)(void*, int), void* work) {
   Pieces pieces = {compute, work, count, 0};
-  if (count > 1 && parallel) {
-    parallel(take_pieces, &pieces, count, 0);
+  if (hands > 1 && parallel) {
+    parallel(take_pieces, &pieces, hands, 0);
     return;
   }
   pthread_t threads[64];
   int more = 0;
-  while (more < count - 1 && more < 64 && !pthread_create(&threads[more], 0, take_pieces_alone, &pieces)) more++;
+  while (more < hands - 1 && more < 64 && !pthread_create(&threads[more], 0, take_pieces_alone, &pieces)) more++;
   take_pieces(&pieces);
   for (int i = 0; i < more; i++) pthread_join(threads[i], 0);
+}
+
+// As many threads as pieces.
+static void compute_pieces(Parallel parallel, int count, void (*compute)(void*, int), void* work) {
+  share_pieces(parallel, count, count, compute, work);
 }

@@ -27,6 +27,8 @@ class PrintedSteps:
     """A library for the steps of a formula, and the sizes of a cell that it runs."""
 
     function: Callable[..., Any]
+    address: int  # of the same, for other libraries
+    packed_address: int  # of the one that reads matrices of bfloat16
     distinct: Any  # the widths, as C reads them
     scratch: int  # numbers for one row
     states: tuple[int, ...]  # widths
@@ -60,12 +62,18 @@ def find_steps(cell: Formulaic) -> PrintedSteps | None:
 def _find(formula: Formula, widths: tuple[tuple[str, int], ...]) -> PrintedSteps | None:
     sizes = dict(widths)
     try:
-        function = load_library(print_steps(formula, sizes)).elman_steps
+        library = load_library(print_steps(formula, sizes))
     except (FormulaError, NativeError):  # whatever the reason, there are plain steps
         return None
-    pointer = ctypes.c_void_p
+    pointer, function = ctypes.c_void_p, library.elman_steps
+    address, packed = (_find_address(f) for f in (function, library.elman_steps_bfloat16))
     function.argtypes, function.restype = [ctypes.c_int, ctypes.c_int, pointer, pointer, pointer], None
     distinct = distinct_widths(formula, sizes)
     scratch = count_scratch(formula, sizes, 1)
     states = tuple(sizes[name] for name in formula.states)
-    return PrintedSteps(function, (ctypes.c_int * len(distinct))(*distinct), scratch, states)
+    as_c = (ctypes.c_int * len(distinct))(*distinct)
+    return PrintedSteps(function, address, packed, as_c, scratch, states)
+
+
+def _find_address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0

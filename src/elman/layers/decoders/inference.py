@@ -6,63 +6,105 @@ is known before: both are computed once, however many hypotheses look and write.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, cast
 
 import torch
-from torch.nn.functional import linear
 
-from elman.cells import Cell, Residual
+from elman.cells import Cell, Formulaic, Residual, WrappedCell
+from elman.few_rows import linear_few
+from elman.large_products import linear_large
 from elman.layers.attention import Memory
 from elman.layers.decoders.attention_decoder import AttentionDecoder, IdentityInput, formula_cell
 from elman.layers.decoders.base import DecoderContext
 from elman.layers.embedding import Embedding
-from elman.layers.packed_linear import FrozenCell, PackedLinear
+from elman.scan.single_step import step_gates
 from elman.shapes import Float, Int, Tensor
+from elman.state import State
 
 
 class InferenceDecoder:
-    """`StepWeights` of a decoder that does not change, laid out for its steps."""
+    """`StepWeights` of a decoder that does not change, its matrices cut into what multiplies at each step."""
 
     def __init__(self, decoder: AttentionDecoder) -> None:
         self.decoder = decoder
         self.cells = [freeze_cell(cell) for cell in decoder.layers]
         first, top, k = self.cells[0], decoder.readout.W, decoder.attention_layer
         size = self.cells[-1].output_size
-        self._readout = PackedLinear(top.weight[:, :size].contiguous(), top.bias)
+        self._readout = top.weight[:, :size].contiguous(), top.bias
         if decoder.input_feeding:
             W, _ = formula_cell(first).affine()
-            self._output = PackedLinear(W[:, -decoder.output_size :].contiguous())
+            self._output = W[:, -decoder.output_size :].contiguous()
         reads, wide = [top.weight], top.in_features - size
         if k < len(self.cells):
             W, b = formula_cell(self.cells[k]).affine()
             reads.append(W)
-            self._below = PackedLinear(W[:, :-wide].contiguous(), b)
+            self._below = W[:, :-wide].contiguous(), b
         self.W_c = torch.cat([W[:, -wide:] for W in reads])
 
     def begin(self, context: DecoderContext) -> DecoderContext:
         """The same sources as the steps look at them."""
         memory = cast(Memory, context.source)
-        return context._replace(source=memory._replace(values=linear(memory.values, self.W_c)))
+        return context._replace(source=memory._replace(values=linear_large(memory.values, self.W_c)))
 
     def project_output(self, o: Tensor) -> Tensor:
-        return self._output(o)
+        return linear_few(o, self._output)
 
     def project_below(self, h: Tensor) -> Tensor:
-        return self._below(h)
+        return linear_few(h, *self._below)
 
     def project_context(self, c: Tensor) -> Tensor:
         return c[:, self.decoder.output_size :]
 
     def readout(self, h: Tensor, c: Tensor) -> Tensor:
-        return torch.tanh(self._readout(h) + c[:, : self.decoder.output_size])
+        return torch.tanh(linear_few(h, *self._readout) + c[:, : self.decoder.output_size])
+
+
+class LazyWriter:
+    """The step of a decoder by `InferenceDecoder`, which is made when it is first asked for."""
+
+    def __init__(self, decoder: AttentionDecoder, embedding: Embedding) -> None:
+        self.decoder, self.embedding = decoder, embedding
+
+    @cached_property
+    def weights(self) -> InferenceDecoder:
+        return InferenceDecoder(self.decoder)
+
+    def begin(self, context: DecoderContext) -> Callable[[State, Tensor], tuple[State, Tensor, Tensor]]:
+        """s_i, o_i and α_i from s_{i-1} and a token of each sequence, before some sources."""
+        known: list[tuple[DecoderContext, TokenProjections]] = []  # what one thread computes, no other reads
+
+        def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Tensor, Tensor]:
+            if not known:
+                known.append((self.weights.begin(context), TokenProjections(self.embedding, self.decoder)))
+            session, inputs = known[0]
+            return self.decoder.step(self.weights, session, state, inputs(tokens))
+
+        return step
 
 
 def freeze_cell(cell: Cell[Any]) -> Cell[Any]:
-    """The cell of a layer without its dropout, its matrices laid out once."""
+    """The cell of a layer without its dropout, for steps without gradients."""
     if isinstance(cell, Residual):
         return Residual(freeze_cell(cell.cell))
     bare = formula_cell(cell)
     return bare.cell if isinstance(bare, IdentityInput) else FrozenCell(bare)
+
+
+class FrozenCell(WrappedCell):
+    """A formula cell that steps without gradients."""
+
+    def __init__(self, cell: Formulaic) -> None:
+        super().__init__(cell, cell.formula)
+
+    def step(self, state: State, x: tuple[Tensor, ...]) -> State:
+        return step_gates(self.cell, state, x) or super().step(state, x)
+
+    def multiply(self, number: int, operand: Tensor) -> Tensor:
+        if self.heads > 1:
+            return super().multiply(number, operand)
+        return linear_few(operand, self.matrices()[number])
 
 
 class TokenProjections:
@@ -85,4 +127,4 @@ class TokenProjections:
         return self.rows[tokens]
 
     def _project(self, tokens: Tensor) -> Tensor:
-        return linear(self.embedding(tokens[None])[0], self.W, self.b)
+        return linear_few(self.embedding(tokens[None])[0], self.W, self.b)

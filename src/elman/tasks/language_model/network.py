@@ -16,6 +16,7 @@ from elman.layers.mixture import Mixture
 from elman.layers.ngram_mixture import MixedOutput, NGramMixture
 from elman.layers.rnn import RNN
 from elman.layers.softmax import AdaptiveSoftmax, Output, Softmax
+from elman.layers.token_step import step_token
 from elman.scan.single_step import can_step, step_cell
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import State
@@ -96,13 +97,22 @@ class LanguageModelNetwork(nn.Module):
     def step(self, state: Any, tokens: Int[Tensor, " B"]) -> tuple[Any, Float[Tensor, "B V"]]:
         """One token on: a `decoding.Step`."""
         if self.ngrams is None and can_step(self.layers.cell, len(tokens)):
+            if type(self.softmax) is Softmax:
+                found = step_token(self, self._list_parts, state, tokens, whole=True)
+                if found is not None:
+                    return found
             state, h = self._read_token(state, tokens)
-            return state, self.output.logits(h)
+            return state, self.softmax.logits(h)
         state, hs = self.read(state, tokens[:, None])
         return state, self.output.logits(hs[:, 0])
 
+    def _list_parts(self) -> tuple[nn.Module, Cell[Any], Softmax | None]:
+        """What one token passes; the output where it is a single product."""
+        return self.embed, self.layers.cell, self.softmax if type(self.softmax) is Softmax else None
+
     def _read_token(self, state: Any, tokens: Int[Tensor, " B"]) -> tuple[Any, Float[Tensor, "B H"]]:
-        return step_cell(self.layers.cell, state, self.embed(tokens[:, None])[:, 0])
+        found = step_token(self, self._list_parts, state, tokens, whole=False)
+        return found or step_cell(self.layers.cell, state, self.embed(tokens[:, None])[:, 0])
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
         """The logits after each token of whole texts."""

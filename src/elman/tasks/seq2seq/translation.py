@@ -16,8 +16,8 @@ from elman.errors import ConfigError
 from elman.generation.cursor import truncate_at_stop
 from elman.layers.decoders.attention_decoder import AttentionDecoder
 from elman.layers.decoders.base import DecoderOutput
-from elman.layers.decoders.inference import InferenceDecoder, TokenProjections
-from elman.layers.packed_linear import PackedLinear
+from elman.layers.decoders.decoder_program import find_program
+from elman.layers.decoders.inference import LazyWriter
 from elman.shapes import Float, Int, Tensor
 from elman.state import State, eval_mode
 from elman.tasks.parallel_map import parallel_map
@@ -103,17 +103,22 @@ def _quick_steps(net: Seq2SeqNetwork, precision: str) -> Callable[[Seq2SeqBatch]
     decoder = net.decoder
     if not isinstance(decoder, AttentionDecoder):
         return partial(decoder_step, net)
-    writer, output = InferenceDecoder(decoder), PackedLinear(net.softmax.W, net.softmax.b)
+    program, writer = find_program(decoder, net.target, net.softmax), LazyWriter(decoder, net.target)
 
     def begin(batch: Seq2SeqBatch) -> tuple[Step[State], State]:
         session, first = decoder.begin(net.encode(batch.source, batch.mask))
-        session = writer.begin(session)
-        inputs = TokenProjections(net.target, decoder)  # what one thread computes, no other reads
+        quick = None if program is None else program.begin(session)
+        slow = writer.begin(session)
 
         def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
-            state, o, weights = decoder.step(writer, session, state, inputs(to_vocabulary(net, tokens)))
-            reading = DecoderOutput(state, o[:, None], weights[:, None])
-            return state, with_copies(net, reading, output(net.softmax.P(o)), batch)
+            tokens = to_vocabulary(net, tokens)
+            found = None if quick is None else quick.step(state, tokens)
+            if found is None:
+                state, o, weights = slow(state, tokens)
+                logits = net.softmax.logits(o)
+            else:
+                state, o, weights, logits = found
+            return state, with_copies(net, DecoderOutput(state, o[:, None], weights[:, None]), logits, batch)
 
         return step, first
 

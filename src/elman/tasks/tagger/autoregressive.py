@@ -12,8 +12,10 @@ from torch.nn.functional import cross_entropy, one_hot, pad
 from elman.cells import Cell
 from elman.decoding import AtLengths, Beam, History, Step
 from elman.decoding.sequence_model import Blend
+from elman.few_rows import linear_few
 from elman.layers.crf import Constraints, Paths
 from elman.layers.rnn import RNN
+from elman.scan.single_step import can_step, step_cell
 from elman.shapes import Float, Int, Tensor
 from elman.state import State
 from elman.tasks.tagger.heads import Mask, Outputs, TagIds, TagRows
@@ -71,8 +73,13 @@ class AutoregressiveHead(nn.Module):
         """The next state and its logits, ``fed`` being the features of the tag before."""
         cell, here = self.read.cell, state.place.clamp(max=ys.shape[1] - 1)
         x = torch.cat([ys[state.row, here], fed], -1)
-        s = cell.step(state.s, cell.project(x))
-        return State(s=s, place=state.place + 1, row=state.row), self.emit(cell.output(s))
+        if can_step(cell, len(x)):
+            s, h = step_cell(cell, state.s, x)
+            logits = linear_few(h, self.emit.weight, self.emit.bias)
+        else:
+            s = cell.step(state.s, cell.project(x))
+            logits = self.emit(cell.output(s))
+        return State(s=s, place=state.place + 1, row=state.row), logits
 
     @torch.no_grad()
     def n_best(self, ys: Outputs, mask: Mask, n: int) -> Paths:

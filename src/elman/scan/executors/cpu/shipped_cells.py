@@ -14,12 +14,16 @@ from elman.native.processor import LEVELS
 from elman.scan.executors.cpu import source_of
 from elman.scan.executors.parallel import unsupported_reason
 from elman.scan.executors.parallel.native_units import find_native_units
+from elman.step_program import step_program_source
+from elman.token_ranking import ranking_source
 
 
 def shipped_sources() -> Iterator[str]:
     """The C++ of each cell that a configuration can name."""
     yield few_rows_source()
     yield large_product_source()
+    yield step_program_source()
+    yield ranking_source()
     cells = [make(3, 4) for make in CELLS.values()]
     for cell in (*cells, ResetAfterGRU(3, 4, bias=False)):
         if isinstance(cell, Formulaic):

@@ -1,0 +1,88 @@
+"""Addresses of a network's weights that were noted, and whether they are still what it computes with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from elman.shapes import Tensor
+from elman.step_program import Matrix, Sample, pack_bfloat16
+
+_SAMPLES = 256  # numbers of a matrix that are looked at before each use of what was made of it
+_ALL = 2**14  # numbers that are all looked at
+
+
+class KeptWeights:
+    """The weights of some modules by address; it refers to their parts, and not to the modules themselves.
+
+    Weights in float32 are read where they lie, so only another tensor, or one that moved, is news. Where
+    something was made of a weight (a packed matrix, a table), torch's own count of changes decides, and a
+    sample of its numbers, since nobody counts what is written through ``.data``.
+    """
+
+    def __init__(self, *modules: nn.Module) -> None:
+        every = [part for module in modules for part in module.modules()]
+        self._parts = [(m._modules, name, part) for m in every for name, part in m._modules.items()]
+        self._owners = {id(t): (m._parameters, name) for m in every for name, t in m._parameters.items()}
+        self._weights: dict[int, tuple[Any, str, Tensor, int]] = {}
+        self._versions: list[tuple[Tensor, int]] = []
+        self.samples: list[Sample] = []
+        self._memory: list[Tensor] = []
+
+    def find(self, t: Tensor) -> int | None:
+        """Where a parameter of the modules lies; None if it is none, or not plain numbers without gaps."""
+        owner = self._owners.get(id(t))
+        if owner is None or t.dtype != torch.float32 or not t.is_cpu or not t.is_contiguous():
+            return None
+        self._weights[id(t)] = (*owner, t, t.data_ptr())
+        return t.data_ptr()
+
+    def find_matrix(self, t: Tensor, columns: range) -> Matrix | None:
+        """Some columns of a matrix, packed if that loses nothing."""
+        at = self.find(t)
+        if at is None:
+            return None
+        lying = Matrix(at + 4 * columns.start, len(t), len(columns), t.shape[1])
+        return self._pack(t, lying) or lying
+
+    def watch(self, t: Tensor) -> None:
+        """Something is made of this weight, which must not be an inference tensor: they count no changes."""
+        self._versions.append((t, t._version))
+        step = 1 if t.numel() <= _ALL else t.numel() // _SAMPLES
+        values = t.detach().view(-1)[::step].clone()
+        self._memory.append(values)
+        self.samples.append(Sample(t.data_ptr(), values.data_ptr(), len(values), step))
+
+    def allocate(self, *shape: int, dtype: torch.dtype = torch.float32) -> int:
+        """Memory that lasts as long as this; zeros where it is of bytes."""
+        make = torch.zeros if dtype == torch.uint8 else torch.empty
+        self._memory.append(make(shape, dtype=dtype))
+        return self._memory[-1].data_ptr()
+
+    def _pack(self, t: Tensor, lying: Matrix) -> Matrix | None:
+        if t.is_inference() or _looks_wide(t):
+            return None
+        packed = pack_bfloat16(lying, lambda count: self.allocate(count, dtype=torch.int8))
+        if packed is None:
+            self._memory.pop()
+        else:
+            self.watch(t)
+        return packed
+
+    def is_current(self) -> bool:
+        """Whether nothing has to be noted anew, as far as can be told before a program runs."""
+        for parts, name, part in self._parts:
+            if parts.get(name) is not part:
+                return False
+        for weights, name, t, at in self._weights.values():
+            if weights.get(name) is not t or t.data_ptr() != at or not t.is_contiguous():
+                return False
+        return all(t._version == version for t, version in self._versions)
+
+
+def _looks_wide(t: Tensor) -> bool:
+    """Are the first numbers more than bfloat16, so that there is nothing to pack?"""
+    some = t.detach().reshape(-1)[:64]
+    return not torch.equal(some.bfloat16().float(), some)
