@@ -6,6 +6,7 @@ import platform
 from collections.abc import Iterator
 
 from elman.cells import CELLS, Formulaic, ResetAfterGRU
+from elman.character_filters import filters_source
 from elman.few_rows import few_rows_source
 from elman.formula.cpp_steps import print_steps
 from elman.large_products import large_product_source
@@ -20,6 +21,7 @@ def shipped_sources() -> Iterator[str]:
     """The C++ of each cell that a configuration can name."""
     yield few_rows_source()
     yield large_product_source()
+    yield filters_source()
     cells = [make(3, 4) for make in CELLS.values()]
     for cell in (*cells, ResetAfterGRU(3, 4, bias=False)):
         if isinstance(cell, Formulaic):
