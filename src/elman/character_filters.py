@@ -1,8 +1,8 @@
 """Filters over the characters of words, and the strongest answer of each: max_i (W c_{i-1:i+1} + b).
 
-A filter is a sum over its places, W c_{i-1:i+1} = Σ_k W_k E[c_{i+k-1}], so what each character of the alphabet gives to
-each place is computed once, P = E W_kᵀ. C++ then adds and compares rows of P; on the way back only the position
-that won has a gradient.
+A filter is a sum over its places, W c_{i-1:i+1} = Σ_k W_k E[c_{i+k-1}], so what each character of the alphabet
+gives to each place is computed once, P = E W_kᵀ. C++ then adds and compares rows of P; on the way back only the
+position that won has a gradient.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class _Filters(torch.autograd.Function):
 
 def _add_places(characters: Tensor, P: Tensor, b: Tensor) -> Tensor:
     """The answers from P, with torch."""
-    each = functional.embedding(characters, P).unflatten(2, (-1, len(b)))
+    each = functional.embedding(characters, P).view(*characters.shape, -1, len(b))
     around, length = each.shape[2] // 2, each.shape[1]
     padded = functional.pad(each, (0, 0, 0, 0, around, around))
     ys = sum(padded[:, k : k + length, k] for k in range(each.shape[2]))

@@ -27,8 +27,8 @@ class WeightAverage:
         self.count += 1
         d = log(self.decay)
         total = expm1(d * self.count) / expm1(d) if d else self.count
-        own = tensors_by_name(net)
-        latest = [own[name] for name in self.weights]
+        own = dict(net.named_parameters())
+        latest: list[Tensor] = [own[name] for name in self.weights]
         torch._foreach_lerp_(list(self.weights.values()), latest, 1 / total)
 
     @contextmanager

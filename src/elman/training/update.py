@@ -60,7 +60,8 @@ def launch_update(
     progress = _progress(group, config, training)
     lr = learning_rate(config, progress, training.progress.metric_history)
     set_lr(training.optimizer, lr)
-    net.train()
+    if not all(module.training for module in net.modules()):  # to ask is faster than to say it again
+        net.train()
     device = next(net.parameters()).device
     here = torch.tensor(shares, device=device)
     try:

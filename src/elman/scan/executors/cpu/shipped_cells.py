@@ -12,6 +12,7 @@ from elman.formula.cpp_steps import print_steps
 from elman.large_products import large_product_source
 from elman.native.library import SHIPPED, build_library
 from elman.native.processor import LEVELS
+from elman.native_adamw import adamw_source
 from elman.scan.executors.cpu import source_of
 from elman.scan.executors.parallel import unsupported_reason
 from elman.scan.executors.parallel.native_units import find_native_units
@@ -22,6 +23,7 @@ def shipped_sources() -> Iterator[str]:
     yield few_rows_source()
     yield large_product_source()
     yield filters_source()
+    yield adamw_source()
     cells = [make(3, 4) for make in CELLS.values()]
     for cell in (*cells, ResetAfterGRU(3, 4, bias=False)):
         if isinstance(cell, Formulaic):
