@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from elman.cells import LSTM
-from elman.large_products import linear_large
+from elman.character_filters import filter_characters, filter_features
 from elman.layers.embedding import Embedding, OneHot, PretrainedEmbedding, WordDropout
 from elman.layers.rnn import BiRNN
 from elman.shapes import Bool, Float, Int, Tensor
@@ -27,17 +27,9 @@ class CharacterCNN(nn.Module):
         self.W = nn.Linear(self.width * size, filters)
 
     def forward(self, characters: Int[Tensor, "N C"]) -> Float[Tensor, "N F"]:
-        if not characters.shape[1]:  # nothing but padding
-            return self.W.weight.new_zeros(len(characters), self.output_size)
-        around = self.width // 2
-        cs = nn.functional.pad(self.embed(characters), (0, 0, around, around))
-        windows = cs.unfold(1, self.width, 1).flatten(2)
-        ys = linear_large(windows, self.W.weight, self.W.bias).masked_fill(
-            (characters == 0)[..., None], -torch.inf
-        )
-        empty = (characters == 0).all(1, keepdim=True)
-        best: Tensor = ys.amax(1).masked_fill(empty, 0.0)
-        return best
+        if self.embed.is_watched:
+            return filter_features(characters, self.embed(characters), self.W.weight, self.W.bias)
+        return filter_characters(characters, self.embed.E.weight, self.W.weight, self.W.bias)
 
 
 class CharacterRNN(nn.Module):
