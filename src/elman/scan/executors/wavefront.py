@@ -13,10 +13,12 @@ from functools import cache
 from typing import Any
 
 import torch
+from torch import nn
 
 from elman.cells import Cell, Formulaic, PartScanner, Stacked
 from elman.scan.execution import Execution, compute_dtype
-from elman.scan.executors.torch_kernels import TORCH
+from elman.scan.executors.choice import choose_executor
+from elman.scan.executors.codegen import CODEGEN
 from elman.shapes import Float, Tensor
 
 # More of them overlap better, but each has its own products for the gradients of matrices.
@@ -28,13 +30,21 @@ def worthwhile(cell: Stacked, xs: Tensor, execution: Execution) -> bool:
     if not (execution.recorded and xs.is_cuda):
         return False
     plain = execution.lengths is None and not execution.reverse and execution.executor == "auto"
-    return plain and len(cell.layers) > 1 and all(map(runs_stepwise, cell.layers))
+    return plain and len(cell.layers) > 1 and all(runs_stepwise(layer, execution) for layer in cell.layers)
 
 
-def runs_stepwise(cell: Cell[Any]) -> bool:
-    """Does it go step by step, for want of a kernel of PyTorch's?"""
-    parts = (part for part in cell.modules() if isinstance(part, Formulaic))
-    return any(TORCH.unsupported_reason(part) is not None for part in parts)
+def runs_stepwise(cell: Cell[Any], execution: Execution) -> bool:
+    """Does it go step by step, for want of a kernel for the whole sequence?"""
+    return any(choose_executor(part, execution).name == CODEGEN.name for part in _find_formulas(cell))
+
+
+def _find_formulas(module: nn.Module) -> Iterator[Formulaic]:
+    """The cells that are run as a whole, not those that they hold."""
+    if isinstance(module, Formulaic):
+        yield module
+    else:
+        for child in module.children():
+            yield from _find_formulas(child)
 
 
 def run_wavefront(
