@@ -19,6 +19,7 @@ from elman.cells import Cell, Formulaic, PartScanner, Stacked
 from elman.scan.execution import Execution, compute_dtype
 from elman.scan.executors.choice import choose_executor
 from elman.scan.executors.codegen import CODEGEN
+from elman.scan.executors.torch_kernels import TORCH
 from elman.shapes import Float, Tensor
 
 # More of them overlap better, but each has its own products for the gradients of matrices.
@@ -30,12 +31,17 @@ def worthwhile(cell: Stacked, xs: Tensor, execution: Execution) -> bool:
     if not (execution.recorded and xs.is_cuda):
         return False
     plain = execution.lengths is None and not execution.reverse and execution.executor == "auto"
-    return plain and len(cell.layers) > 1 and all(runs_stepwise(layer, execution) for layer in cell.layers)
+    return plain and len(cell.layers) > 1 and all(_is_cut(layer, execution) for layer in cell.layers)
 
 
-def runs_stepwise(cell: Cell[Any], execution: Execution) -> bool:
-    """Does it go step by step, for want of a kernel for the whole sequence?"""
+def _is_cut(cell: Cell[Any], execution: Execution) -> bool:
+    """Does it go step by step here, for want of a kernel for the whole sequence?"""
     return any(choose_executor(part, execution).name == CODEGEN.name for part in _find_formulas(cell))
+
+
+def runs_stepwise(cell: Cell[Any]) -> bool:
+    """Does it go step by step in float32, for want of a kernel of PyTorch's?"""
+    return any(TORCH.unsupported_reason(part) is not None for part in _find_formulas(cell))
 
 
 def _find_formulas(module: nn.Module) -> Iterator[Formulaic]:

@@ -20,7 +20,7 @@ from elman.scan.execution import ELSEWHERE, Execution, Executor
 from elman.scan.executors.cuda.contest import is_torch_faster
 from elman.scan.executors.cuda.kernel_recurrence import run_program
 from elman.scan.executors.cuda.nvrtc import CudaError, load_nvrtc
-from elman.scan.executors.cuda.program import CudaProgram, Shape
+from elman.scan.executors.cuda.program import Shape, find_program
 from elman.scan.executors.cuda.tuning import choose_tilings
 from elman.shapes import Float, Tensor
 from elman.state import State
@@ -98,7 +98,7 @@ def run(
     tilings = choose_tilings(shape, xs.shape[0], xs.device)
     if tilings is None:
         raise ModelError("the cuda executor cannot run this cell: its weights do not fit on the chip")
-    return run_program(cell, xs, state, execution, CudaProgram(shape, *tilings))
+    return run_program(cell, xs, state, execution, find_program(shape, *tilings))
 
 
 CUDA = Executor("cuda", run, unsupported_reason, find_drawback)

@@ -70,6 +70,11 @@ class KernelPlan:
         return {k: product.operand.args[1] for k, product in products if is_input(product.operand, "s")}
 
     @cached_property
+    def other_products(self) -> list[int]:
+        """The products whose factor is no state."""
+        return [k for k in range(len(self.values.trace.products)) if k not in self.operand_states]
+
+    @cached_property
     def sent_states(self) -> list[str]:
         """The states that other blocks or the caller read, in 16 bits."""
         return [*dict.fromkeys([self.formula.output, *self.operand_states.values()])]
@@ -88,7 +93,7 @@ class KernelPlan:
             at += self.class_sizes[self.width_class(a)] * self.heads
         return columns
 
-    @property
+    @cached_property
     def stored_width(self) -> int:
         return sum(self.class_sizes[self.width_class(a)] * self.heads for a in self.values.stored)
 

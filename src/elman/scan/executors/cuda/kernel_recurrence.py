@@ -26,8 +26,8 @@ def run_program(
 ) -> tuple[Tensor, State]:
     """y_{1:n} and s_n; there is at least one token."""
     packed = execution.packing(xs)
-    dtype = program.shape.dtype
-    tokens = packed.pack(xs.to(dtype))
+    dtype = program.shape.dtype  # not of xs yet: its gradient would be rounded once more
+    tokens = packed.pack(xs)
     X, *masks = cell.project(tokens)
     known = _Run(PlainRun(cell, packed, execution.autocast), program, torch.is_grad_enabled())
     inputs = (*packed.sort(state), *cell.matrices(), *cell.unit_parameters(), *(m.to(dtype) for m in masks))
@@ -61,7 +61,7 @@ class _Recurrence(torch.autograd.Function):
         tokens, X, *saved = ctx.saved_tensors
         inputs = saved[: len(ctx.needs_input_grad) - 3]
         width = known.plain.cell.output_size
-        dY = tokens.new_zeros(len(tokens), width) if dY is None else dY
+        dY = X.new_zeros(len(tokens), width) if dY is None else dY
         if torch.is_grad_enabled():
             pairs = zip(dS, inputs, strict=False)
             ends = [torch.zeros_like(s, dtype=X.dtype) if d is None else d for d, s in pairs]

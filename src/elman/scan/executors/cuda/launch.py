@@ -36,11 +36,11 @@ class Kernel:
         self, grid: int, block: int, arguments: Sequence[Tensor | int | None], *, cooperative: bool = False
     ) -> None:
         """Run it on the current stream; ``cooperative``: all blocks at once, or not at all."""
-        values = [
-            ctypes.c_int(a) if isinstance(a, int) else ctypes.c_void_p(None if a is None else a.data_ptr())
-            for a in arguments
-        ]
-        pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+        # Eight bytes for each: a kernel reads the first four of them where it takes an int.
+        numbers = [a if isinstance(a, int) else 0 if a is None else a.data_ptr() for a in arguments]
+        values = (ctypes.c_uint64 * len(numbers))(*numbers)
+        first = ctypes.addressof(values)
+        pointers = (ctypes.c_void_p * len(numbers))(*range(first, first + 8 * len(numbers), 8))
         stream = ctypes.c_void_p(torch.cuda.current_stream(self.device).cuda_stream)
         shape = (grid, 1, 1, block, 1, 1, self.shared, stream, pointers)
         elsewhere = torch.cuda.current_device() != self.device.index
