@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+
+import torch
 
 from elman.formula import Formula, Node
 from elman.formula.symbols import is_input, symbol
 from elman.formula.traversal import substitute
 from elman.scan.executors.cpu.value_plan import ValuePlan, classify_widths
 from elman.scan.executors.cuda.tiling import Tiling
+from elman.shapes import Tensor
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,8 @@ class KernelPlan:
 
     @cached_property
     def values(self) -> ValuePlan:
-        return ValuePlan(self.formula, classify_widths(self.formula, dict(self.widths))[0])
+        classes, _ = classify_widths(self.formula, dict(self.widths))
+        return ValuePlan(self.formula, classes, self.tiling.split and self.heads == 1)
 
     @cached_property
     def size(self) -> Mapping[str, int]:
@@ -70,9 +74,42 @@ class KernelPlan:
         return {k: product.operand.args[1] for k, product in products if is_input(product.operand, "s")}
 
     @cached_property
+    def first_products(self) -> list[int]:
+        """For each product the first one that multiplies the same: what it was sent is there for both."""
+        operands = [product.operand for product in self.values.trace.products]
+        return [operands.index(operand) for operand in operands]
+
+    @cached_property
     def other_products(self) -> list[int]:
-        """The products whose factor is no state."""
-        return [k for k in range(len(self.values.trace.products)) if k not in self.operand_states]
+        """Those whose factor is no state, the first of each factor."""
+        return [k for k in dict.fromkeys(self.first_products) if k not in self.operand_states]
+
+    @cached_property
+    def matrix_parts(self) -> list[tuple[int, int, int]]:
+        """Of which matrix of the cell each product has which rows."""
+        found = []
+        for number, product in enumerate(self.formula.trace.products):
+            row = 0
+            for names in (mine.names for mine in self.values.trace.products if mine.names[0] in product.names):
+                rows = sum(self.size[name] for name in names)
+                found.append((number, row, row + rows))
+                row += rows
+        return found
+
+    def split_matrices(self, U: Sequence[Tensor]) -> Sequence[Tensor]:
+        """The rows of the cell's matrices that each product has."""
+        if len(self.matrix_parts) == len(U):
+            return U
+        return [U[number][begin:end] for number, begin, end in self.matrix_parts]
+
+    def join_gradients(self, dU: Sequence[Tensor]) -> Sequence[Tensor]:
+        """The inverse of `split_matrices`."""
+        if len(self.matrix_parts) == len(self.formula.trace.products):
+            return dU
+        parts: dict[int, list[Tensor]] = {}
+        for (number, *_), gradient in zip(self.matrix_parts, dU, strict=True):
+            parts.setdefault(number, []).append(gradient)
+        return [some[0] if len(some) == 1 else torch.cat(some) for some in parts.values()]
 
     @cached_property
     def sent_states(self) -> list[str]:

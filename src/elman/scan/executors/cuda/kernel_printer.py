@@ -261,20 +261,29 @@ class KernelPrinter(ABC):
     def _print_product(self, k: int) -> list[str]:
         source, stride, width = self.source(k)
         if self.tiling.cluster:
-            pitch = self.matrices[k].row_pitch
-            return [f"U{k}.multiply_shared<CHUNK>(parts, factor{k} + c * CHUNK * 8 * {pitch}, {pitch});"]
+            pitch, factor = self.pitch(k), f"factor{self.receiver(k)}"
+            return [f"U{k}.multiply_shared<CHUNK>(parts, {factor} + c * CHUNK * 8 * {pitch}, {pitch});"]
         rows = f"{source} + c * CHUNK * 8 * {stride}"
         return [f"U{k}.multiply_fresh<CHUNK, {width}>(parts, {rows}, {stride}, count - first - c * CHUNK * 8);"]
 
     def _print_wait(self, k: int) -> list[str]:
-        if not self.tiling.cluster:
+        if not self.tiling.cluster or self.receiver(k) != k:  # what another product has waited for is there
             return []
-        rows = self.tiling.rows * self.matrices[k].row_pitch
+        rows = self.tiling.rows * self.pitch(k)
         return [
             f"await_bytes(barrier{k} + turn % 2 * 8, turn / 2 % 2);",
             f"if (threadIdx.x == 0) expect_bytes(barrier{k} + turn % 2 * 8, {self._bytes(k)});",
             f"const u16* factor{k} = received{k} + turn % 2 * {rows};",
         ]
+
+    def receiver(self, k: int) -> int:
+        """The product for which what product k multiplies is received."""
+        return k
+
+    def pitch(self, k: int) -> int:
+        """Numbers between two rows of what product k multiplies, where it is received: room for all of them."""
+        same = [j for j in range(len(self.matrices)) if self.receiver(j) == self.receiver(k)]
+        return max(self.matrices[j].row_pitch for j in same)
 
     def _bytes(self, k: int) -> int:
         """What the blocks of a group send of a factor at a step."""
@@ -292,7 +301,7 @@ class KernelPrinter(ABC):
             lines.append(f"send_to_memory<{shape}>({staged}, {target}, count - first);")
             k = stage.product
             if self.tiling.cluster and k is not None:
-                pitch = self.matrices[k].row_pitch
+                pitch = self.pitch(k)
                 column = (
                     f"(({turn}) % 2 * {self.tiling.rows * pitch} + {stage.column} + rank * {stage.units}) * 2"
                 )
@@ -349,7 +358,9 @@ class KernelPrinter(ABC):
         numbers = [f"int {name}" for name in ("rows", "steps", "halves", "begin")]
         takes = [*pointers, "const int* sizes", "const int* offsets", *numbers]
         cluster = f"__cluster_dims__({tiling.blocks}, 1, 1) " if tiling.cluster else ""
-        opening = f'extern "C" __global__ void {cluster}__launch_bounds__(THREADS, 1) {self.name}('
+        opening = (
+            f'extern "C" __global__ void {cluster}__launch_bounds__(THREADS, {tiling.resident}) {self.name}('
+        )
         place = [
             "extern __shared__ __align__(128) unsigned char shared[];",
             f"const int head = blockIdx.x / BLOCKS % {plan.heads}, rank = blockIdx.x % BLOCKS;",
@@ -385,8 +396,10 @@ class KernelPrinter(ABC):
         """Shared memory for what other blocks send, twice for each factor, and barriers that count it."""
         barriers = self.memory.take(16 * len(self.matrices), 16)
         lines, arms = [], []
-        for k, tiles in enumerate(self.matrices):
-            size = 2 * self.tiling.rows * tiles.row_pitch * 2
+        for k in range(len(self.matrices)):
+            if self.receiver(k) != k:
+                continue
+            size = 2 * self.tiling.rows * self.pitch(k) * 2
             at = self.memory.take(size)
             lines += [
                 f"u16* received{k} = (u16*)(shared + {at});",

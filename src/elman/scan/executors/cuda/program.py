@@ -78,9 +78,8 @@ class Call:
         self.tiling, names = tiling, _name_backward(printer.plan) if backward else _name_forward(printer.plan)
         self.order = [names.index(name) for name in sorted(printer.arguments)]
         self.blocks = tiling.blocks * shape.heads
-        self.most = max(
-            1, count_processors(device) // self.blocks
-        )  # groups at once, where they are no clusters
+        places = count_processors(device) * tiling.resident
+        self.most = max(1, places // self.blocks)  # groups at once, where they are no clusters
 
     def launch(self, given: Sequence[Tensor | int | None], table: StepTable, halves: int = 0) -> None:
         """``given`` in the order of `_name_forward` or `_name_backward`."""
@@ -159,7 +158,7 @@ class CudaProgram:
         end = [s.to(X.dtype, copy=True) if table.ragged else torch.empty_like(s, dtype=X.dtype) for s in state]
         kept_states: Sequence[Tensor | None] = states or [None] * len(floats)
         call = self._find_call(X.device, backward=False, ragged=table.ragged)
-        given = (X, more, *sent, *values, *kept_states, *state, *end, *U, *p, *m)
+        given = (X, more, *sent, *values, *kept_states, *state, *end, *plan.split_matrices(U), *p, *m)
         call.launch(given, table, int(state[0].dtype == X.dtype))
         output = plan.formula.output
         rows = sent[plan.sent_states.index(output)][table.rows :]
@@ -204,9 +203,9 @@ class CudaProgram:
         pitches, others = ([t.shape[1] // plan.heads for t in some] for some in (kept.sent, kept.operands))
         first = (X, kept.values, dY, dX, *kept.sent, *pitches, *kept.states, *kept.operands, *others)
         call = self._find_call(X.device, backward=True, ragged=table.ragged)
-        call.launch((*first, *dR, *dS, *d0, *dp, *U, *p, *m), table)
+        call.launch((*first, *dR, *dS, *d0, *dp, *plan.split_matrices(U), *p, *m), table)
         dU = [self._matrix_gradient(plan, table, k, d, kept) for k, d in enumerate(dR)]
-        return dX, d0, dU, [d.sum(0) for d in dp]
+        return dX, d0, [*plan.join_gradients(dU)], [d.sum(0) for d in dp]
 
     def _matrix_gradient(self, plan: KernelPlan, table: StepTable, k: int, dR: Tensor, kept: Kept) -> Tensor:
         if k in plan.operand_states:
@@ -214,7 +213,7 @@ class CudaProgram:
             packed = table.packed
             factor = buffer[: len(dR)] if packed.index is None else buffer[packed.previous(dR.device)]
         else:
-            factor = kept.operands[plan.other_products.index(k)]
+            factor = kept.operands[plan.other_products.index(plan.first_products[k])]
         columns = plan.padded_columns(k)
         spans = [(columns[name], plan.size[name]) for name in plan.names(k)]
         found = _multiply_heads(dR, factor, plan.heads)[..., : plan.operand_size(k)]

@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import torch
 
 from elman.native.library import find_cache
-from elman.scan.executors.cuda.estimate import Chip, rank_tilings
+from elman.scan.executors.cuda.estimate import Chip, list_candidates
 from elman.scan.executors.cuda.launch import find_architecture
 from elman.scan.executors.cuda.nvrtc import CudaError, compile_kernel
 from elman.scan.executors.cuda.program import CudaProgram, Shape, StepTable, print_kernel
@@ -25,7 +25,6 @@ from elman.scan.executors.cuda.timing import time_graph
 from elman.scan.packing import Packing
 
 _BUCKETS = (8, 16, 24, 32, 48, 64, 80, 96, 128, 192, 256, 384, 512, 768, 1024)
-_CANDIDATES = 3
 _STEPS = 64  # of a measurement
 
 
@@ -43,14 +42,14 @@ def choose_tilings(shape: Shape, rows: int, device: torch.device) -> TilingChoic
     key = (shape, rows, device)
     if key not in _choices:
         chip = find_chip(device)
-        ranked = [rank_tilings(shape, rows, chip, backward=backward) for backward in (False, True)]
-        if not all(ranked):
+        tried = [list_candidates(shape, rows, chip, backward=backward) for backward in (False, True)]
+        note = Note(shape, rows, device, "tilings")
+        if not all(tried):
             _choices[key] = None
-        elif torch.cuda.is_current_stream_capturing():  # nothing can be measured now
-            return TilingChoice(ranked[0][0], ranked[1][0])
+        elif torch.cuda.is_current_stream_capturing() and not note.read():  # nothing can be measured now
+            return TilingChoice(tried[0][0], tried[1][0])
         else:
-            note = Note(shape, rows, device, "tilings")
-            found = note.read() or note.write(_measure_choice(shape, rows, device, ranked))
+            found = note.read() or note.write(_measure_choice(shape, rows, device, *tried))
             _choices[key] = TilingChoice(*(Tiling(**found[name]) for name in TilingChoice._fields))
     return _choices[key]
 
@@ -67,11 +66,8 @@ def find_chip(device: torch.device) -> Chip:
 
 
 def _measure_choice(
-    shape: Shape, rows: int, device: torch.device, ranked: Sequence[Sequence[Tiling]]
+    shape: Shape, rows: int, device: torch.device, forward: Sequence[Tiling], backward: Sequence[Tiling]
 ) -> dict[str, Any]:
-    first = ranked[0][0]
-    forward = [first, replace(first, across=1), *ranked[0][1:_CANDIDATES]]
-    backward = [*ranked[1][:_CANDIDATES]]
     compile_all(shape, [(t, False) for t in forward] + [(t, True) for t in backward], device)
     trial = _Trial(shape, rows, device)
     best = min(forward, key=trial.time_forward)
@@ -166,4 +162,4 @@ class Note:
         return found
 
 
-_VERSION = "4"  # of the kernels: to be counted up where their speed changes
+_VERSION = "5"  # of the kernels: to be counted up where their speed changes
