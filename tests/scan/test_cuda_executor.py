@@ -130,7 +130,7 @@ def test_every_tiling_computes_the_same(name):
             assert distance(found, expected) < 4e-3, tiling
 
 
-@pytest.mark.parametrize("dtype, bound", [(torch.float16, 3e-4), (torch.bfloat16, 2.5e-3)])
+@pytest.mark.parametrize(("dtype", "bound"), [(torch.float16, 3e-4), (torch.bfloat16, 2.5e-3)])
 def test_gradients_of_the_input_and_its_matrix_are_rounded_once(dtype, bound):
     torch.manual_seed(0)
     cell, xs = LSTM(128, 256).cuda(), torch.randn(32, 128, 128, device="cuda").to(dtype).float()

@@ -16,9 +16,10 @@ from elman.cells import Formulaic
 from elman.cells.formulaic import GivenWeights
 from elman.scan.execution import Execution
 from elman.scan.executors.cuda.kernel_recurrence import run_program
+from elman.scan.executors.cuda.notes import Note
 from elman.scan.executors.cuda.program import Shape, find_program
 from elman.scan.executors.cuda.timing import time_graph, time_in_turns
-from elman.scan.executors.cuda.tuning import Note, choose_tilings, find_bucket
+from elman.scan.executors.cuda.tuning import choose_tilings, find_bucket
 from elman.scan.executors.torch_kernels import TORCH
 from elman.shapes import Tensor
 
@@ -45,7 +46,7 @@ def is_torch_faster(cell: Formulaic, shape: Shape, execution: Execution) -> bool
     work = Work(rows, steps, cell.input_size)
     key, capturing = (shape, device, work), torch.cuda.is_current_stream_capturing()
     if key not in _found:
-        note = Note(shape, rows, device, f"contest {work}")
+        note = Note(device, shape.formula, ("contest", *shape.details, work))
         known = note.read()
         if known is None and capturing:  # nothing can be measured now
             return False

@@ -30,6 +30,11 @@ class Shape:
     heads: int
     dtype: torch.dtype
 
+    @property
+    def details(self) -> tuple[object, ...]:
+        """All but the formula."""
+        return self.widths, self.heads, self.dtype
+
     def plan(self, tiling: Tiling) -> KernelPlan:
         return KernelPlan(self.formula, self.widths, self.heads, tiling)
 

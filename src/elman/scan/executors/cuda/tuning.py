@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
-from elman.native.library import find_cache
 from elman.scan.executors.cuda.estimate import Chip, list_candidates
 from elman.scan.executors.cuda.launch import find_architecture
+from elman.scan.executors.cuda.notes import Note
 from elman.scan.executors.cuda.nvrtc import CudaError, compile_kernel
 from elman.scan.executors.cuda.program import CudaProgram, Shape, StepTable, print_kernel
 from elman.scan.executors.cuda.tiling import Tiling
@@ -43,7 +38,7 @@ def choose_tilings(shape: Shape, rows: int, device: torch.device) -> TilingChoic
     if key not in _choices:
         chip = find_chip(device)
         tried = [list_candidates(shape, rows, chip, backward=backward) for backward in (False, True)]
-        note = Note(shape, rows, device, "tilings")
+        note = Note(device, shape.formula, ("tilings", *shape.details, rows))
         if not all(tried):
             _choices[key] = None
         elif torch.cuda.is_current_stream_capturing() and not note.read():  # nothing can be measured now
@@ -130,36 +125,3 @@ def _time(run: Callable[[], object]) -> float:
     except CudaError:
         return float("inf")
     return time_graph(run)
-
-
-class Note:
-    """A small file of the cache: what was measured of a shape on a kind of GPU."""
-
-    def __init__(self, shape: Shape, rows: int, device: torch.device, what: str) -> None:
-        keys = [a.key for a in shape.formula.trace.new.values()]
-        parts = [
-            what,
-            torch.cuda.get_device_name(device),
-            str(shape.widths),
-            str(shape.heads),
-            str(shape.dtype),
-        ]
-        name = hashlib.sha256("\0".join([*parts, str(rows), *keys, _VERSION]).encode()).hexdigest()[:32]
-        self.path: Path = find_cache().with_name("cuda") / f"{name}.json"
-
-    def read(self) -> dict[str, Any] | None:
-        try:
-            found = json.loads(self.path.read_text())
-        except (OSError, ValueError):
-            return None  # not there, or not whole: it is measured again
-        return found if isinstance(found, dict) else None
-
-    def write(self, found: dict[str, Any]) -> dict[str, Any]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=self.path.parent, delete=False) as file:
-            json.dump(found, file)
-        os.replace(file.name, self.path)
-        return found
-
-
-_VERSION = "5"  # of the kernels: to be counted up where their speed changes
