@@ -103,7 +103,8 @@ def test_more_rows_than_the_chip_has_room_for_are_taken_in_turns():
 
 
 TILED = {name: CELLS[name] for name in ("wide lstm", "wide gru", "mogrifier", "lstm of heads")} | {
-    "two rounds": lambda: Mogrifier(LSTM(40, 72), rounds=2)
+    "two rounds": lambda: Mogrifier(LSTM(40, 72), rounds=2),
+    "thin rounds": lambda: Mogrifier(LSTM(40, 136), rounds=4, rank=8),
 }
 TILINGS = [
     Tiling(blocks, rows, cluster, across, resident, split)

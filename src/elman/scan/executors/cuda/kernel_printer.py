@@ -44,6 +44,7 @@ class Stage:
     """Numbers that wait in shared memory to be sent: of each row of the group, those of this block."""
 
     units: int
+    owners: int  # the blocks that have any
     offset: int
     target: str  # memory, up to the first number of this block for the group's first row
     stride: str
@@ -249,10 +250,10 @@ class KernelPrinter(ABC):
 
     def take_stage(self, stages: list[Stage], width: int, target: str, stride: str) -> Stage:
         """A place for what is sent of a class; ``target`` may name ``token``, ``before`` and ``after``."""
-        units = self.units(width)
+        units, owners = self.units(width), self.tiling.owners(self.plan.class_sizes[width])
         self.polled.append(Load("", width, "u16", f"({target}) + (b - first) * {stride} + u"))
         offset = sum(stage.units for stage in stages) * self.tiling.rows
-        stages.append(Stage(units, offset, target, stride))
+        stages.append(Stage(units, owners, offset, target, stride))
         self.stage_size = max(getattr(self, "stage_size", 0), (offset + units * self.tiling.rows) * 2)
         return stages[-1]
 
@@ -292,13 +293,14 @@ class KernelPrinter(ABC):
     def print_sends(self, stages: list[Stage], turn: str = "turn") -> list[str]:
         """All that is staged; results of one product that are equally wide go together."""
         lines = []
-        for _, group in groupby(stages, lambda stage: (stage.product, stage.units)):
+        for _, group in groupby(stages, lambda stage: (stage.product, stage.units, stage.owners)):
             some = [*group]
             stage, parts = some[0], len(some)
+            mine = f"if (rank < {stage.owners}) " if stage.owners < self.tiling.blocks else ""
             apart = some[1].column - stage.column if parts > 1 else 0
             shape, staged = f"{stage.units}, {parts}, ROWS", f"stage + {stage.offset}"
             target = f"{stage.target}, {stage.stride}, {apart}"
-            lines.append(f"send_to_memory<{shape}>({staged}, {target}, count - first);")
+            lines.append(f"{mine}send_to_memory<{shape}>({staged}, {target}, count - first);")
             k = stage.product
             if self.tiling.cluster and k is not None:
                 pitch = self.pitch(k)
@@ -306,7 +308,7 @@ class KernelPrinter(ABC):
                     f"(({turn}) % 2 * {self.tiling.rows * pitch} + {stage.column} + rank * {stage.units}) * 2"
                 )
                 lines.append(
-                    f"send_to_cluster<{shape}, BLOCKS>({staged}, shared_address(received{k}) + {column},"
+                    f"{mine}send_to_cluster<{shape}, BLOCKS>({staged}, shared_address(received{k}) + {column},"
                     f" {pitch}, {apart}, barrier{k} + ({turn}) % 2 * 8);"
                 )
         return lines

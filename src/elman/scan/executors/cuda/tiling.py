@@ -34,8 +34,12 @@ class Tiling:
         """Of so many units, those of one block: whole vectors."""
         return ceil(width / self.blocks / VECTOR) * VECTOR
 
+    def owners(self, width: int) -> int:
+        """The blocks that have any of so many units: the first ones, where there are few."""
+        return min(self.blocks, ceil(width / self.units(width)))
+
     def padded(self, width: int) -> int:
-        return self.blocks * self.units(width)
+        return self.owners(width) * self.units(width)
 
     def pairs(self, width: int) -> int:
         """Of the units and rows of a chunk, those of one thread."""
