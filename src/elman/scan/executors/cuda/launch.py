@@ -24,8 +24,9 @@ class Kernel:
         self._library = load_driver()
         code = compile_kernel(source, find_architecture(device))
         torch.cuda.current_stream(device)  # its context must be there
-        module, self._function = ctypes.c_void_p(), ctypes.c_void_p()
+        module, self._function, self._context = (ctypes.c_void_p() for _ in range(3))
         with torch.cuda.device(device):
+            self._check("cuCtxGetCurrent", ctypes.byref(self._context))
             self._check("cuModuleLoadData", ctypes.byref(module), code)
             self._check("cuModuleGetFunction", ctypes.byref(self._function), module, name.encode())
             self._check("cuFuncSetAttribute", self._function, _SHARED_LIMIT, shared)
@@ -45,6 +46,8 @@ class Kernel:
         shape = (grid, 1, 1, block, 1, 1, self.shared, stream, pointers)
         elsewhere = torch.cuda.current_device() != self.device.index
         with torch.cuda.device(self.device) if elsewhere else nullcontext():
+            # A thread of autograd that has launched nothing yet has no context.
+            self._check("cuCtxSetCurrent", self._context)
             if cooperative:
                 self._check("cuLaunchCooperativeKernel", self._function, *shape)
             else:

@@ -98,10 +98,8 @@ class _Trial:
         self.dY = make(tokens, widths[formula.output], dtype=shape.dtype)
         self.state = [make(rows, widths[name]) for name in formula.states]
         products = formula.trace.products
-        self.U = [
-            make(heads, sum(plan.size[name] for name in q.names), plan.operand_size(k))
-            for k, q in enumerate(products)
-        ]
+        sizes = [(sum(plan.size[n] for n in q.names), plan.operand_size(k)) for k, q in enumerate(products)]
+        self.U = [make(*size) if heads == 1 else make(heads, *size) for size in sizes]
         self.p = [make(widths[formula.gates[0]]) for _ in formula.parameters]
         self.m = [make(tokens, widths[name], dtype=shape.dtype) for name in formula.masks]
 
