@@ -23,10 +23,13 @@ class Kernel:
         self.device, self.shared = device, shared
         self._library = load_driver()
         code = compile_kernel(source, find_architecture(device))
-        torch.cuda.current_stream(device)  # its context must be there
+        torch.cuda.current_stream(device)  # PyTorch must have begun
         module, self._function, self._context = (ctypes.c_void_p() for _ in range(3))
         with torch.cuda.device(device):
-            self._check("cuCtxGetCurrent", ctypes.byref(self._context))
+            number = ctypes.c_int()
+            self._check("cuDeviceGet", ctypes.byref(number), device.index)
+            self._check("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), number)
+            self._check("cuCtxSetCurrent", self._context)
             self._check("cuModuleLoadData", ctypes.byref(module), code)
             self._check("cuModuleGetFunction", ctypes.byref(self._function), module, name.encode())
             self._check("cuFuncSetAttribute", self._function, _SHARED_LIMIT, shared)
