@@ -29,7 +29,8 @@ CELLS = {
 
 
 def shape_of(cell, dtype=torch.float16):
-    return Shape(cell.formula, tuple(cell.widths.items()), cell.heads, dtype)
+    plain = not cell.formula.masks and not cell.mixes_input
+    return Shape(cell.formula, tuple(cell.widths.items()), cell.heads, dtype, plain)
 
 
 def is_dense(name):

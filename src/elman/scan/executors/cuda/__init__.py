@@ -83,7 +83,9 @@ def _find_dtype(cell: Formulaic, execution: Execution) -> torch.dtype:
 
 
 def shape_of(cell: Formulaic, execution: Execution) -> Shape:
-    return Shape(cell.formula, tuple(cell.widths.items()), cell.heads, _find_dtype(cell, execution))
+    plain = not cell.formula.masks and not cell.mixes_input  # X is W x + b
+    bias = plain and cell.affine()[1] is not None
+    return Shape(cell.formula, tuple(cell.widths.items()), cell.heads, _find_dtype(cell, execution), bias)
 
 
 def run(

@@ -24,6 +24,7 @@ class KernelPlan:
     widths: tuple[tuple[str, int], ...]
     heads: int
     tiling: Tiling
+    bias: bool = False  # are the gradients of the input added up over all tokens, too?
 
     @cached_property
     def values(self) -> ValuePlan:

@@ -29,14 +29,15 @@ class Shape:
     widths: tuple[tuple[str, int], ...]
     heads: int
     dtype: torch.dtype
+    bias: bool = False  # does the backward kernel add up the gradient of b?
 
     @property
     def details(self) -> tuple[object, ...]:
         """All but the formula."""
-        return self.widths, self.heads, self.dtype
+        return self.widths, self.heads, self.dtype, self.bias
 
     def plan(self, tiling: Tiling) -> KernelPlan:
-        return KernelPlan(self.formula, self.widths, self.heads, tiling)
+        return KernelPlan(self.formula, self.widths, self.heads, tiling, self.bias)
 
 
 @cache
@@ -52,6 +53,16 @@ class Kept(NamedTuple):
     states: list[Tensor]  # in 32 bits, s_0 first
     operands: list[Tensor]  # what products multiplied that is no state
     values: Tensor | None
+
+
+class Gradients(NamedTuple):
+    """Of X, b (where the kernel adds it up), s_0, the matrices and the per-unit parameters."""
+
+    X: Tensor
+    bias: Tensor | None
+    state: list[Tensor]
+    U: list[Tensor]
+    p: list[Tensor]
 
 
 class StepTable:
@@ -107,7 +118,7 @@ def _name_forward(plan: KernelPlan) -> list[str]:
 
 def _name_backward(plan: KernelPlan) -> list[str]:
     formula, sent, others = plan.formula, plan.sent_states, plan.other_products
-    names = ["x", "kept", "dy", "dx"]
+    names = ["x", "kept", "dy", "dx", "db_out"]
     names += (
         [f"h_{n}" for n in sent] + [f"h_{n}_pitch" for n in sent] + [f"s_{n}_kept" for n in plan.float_states]
     )
@@ -197,8 +208,7 @@ class CudaProgram:
         U: Sequence[Tensor],
         p: Sequence[Tensor],
         m: Sequence[Tensor],
-    ) -> tuple[Tensor, list[Tensor], list[Tensor], list[Tensor]]:
-        """The gradients of X, s_0, U and p."""
+    ) -> Gradients:
         plan, formula = self.plans[1], self.shape.formula
         dR = _exchange(plan.tiling, [(len(X), width) for width in self._gradient_widths], X)
         dX = dR[0] if plan.shared_gates else torch.empty_like(X)
@@ -206,11 +216,13 @@ class CudaProgram:
         d0 = [X.new_empty(rows, widths[name], dtype=torch.float32) for name in formula.states]
         dp = [X.new_empty(rows, widths[formula.gates[0]], dtype=torch.float32) for _ in p]
         pitches, others = ([t.shape[1] // plan.heads for t in some] for some in (kept.sent, kept.operands))
-        first = (X, kept.values, dY, dX, *kept.sent, *pitches, *kept.states, *kept.operands, *others)
+        db = X.new_empty(rows, X.shape[1], dtype=torch.float32) if self.shape.bias else None
+        first = (X, kept.values, dY, dX, db, *kept.sent, *pitches, *kept.states, *kept.operands, *others)
         call = self._find_call(X.device, backward=True, ragged=table.ragged)
         call.launch((*first, *dR, *dS, *d0, *dp, *plan.split_matrices(U), *p, *m), table)
         dU = [self._matrix_gradient(plan, table, k, d, kept) for k, d in enumerate(dR)]
-        return dX, d0, [*plan.join_gradients(dU)], [d.sum(0) for d in dp]
+        sums = [d.sum(0) for d in dp]
+        return Gradients(dX, None if db is None else db.sum(0), d0, [*plan.join_gradients(dU)], sums)
 
     def _matrix_gradient(self, plan: KernelPlan, table: StepTable, k: int, dR: Tensor, kept: Kept) -> Tensor:
         if k in plan.operand_states:
