@@ -1,4 +1,4 @@
-"""An LSTM that writes no more than it forgets keeps its memory within ±1, and is the LSTM where nothing is capped."""
+"""An LSTM that writes no more than it forgets: its memory stays within ±1; uncapped it is the LSTM."""
 
 import torch
 
