@@ -27,16 +27,15 @@ _PIECES = 5
 
 
 def worthwhile(cell: Stacked, xs: Tensor, execution: Execution) -> bool:
-    """Does a stack have gaps to fill here? PyTorch's own kernels leave too few."""
+    """Does a stack have gaps to fill here? Kernels for whole sequences leave too few."""
     if not (execution.recorded and xs.is_cuda):
         return False
     plain = execution.lengths is None and not execution.reverse and execution.executor == "auto"
-    return plain and len(cell.layers) > 1 and all(_is_cut(layer, execution) for layer in cell.layers)
-
-
-def _is_cut(cell: Cell[Any], execution: Execution) -> bool:
-    """Does it go step by step here, for want of a kernel for the whole sequence?"""
-    return any(choose_executor(part, execution).name == CODEGEN.name for part in _find_formulas(cell))
+    if not plain or len(cell.layers) < 2 or not all(map(runs_stepwise, cell.layers)):
+        return False
+    # Where one layer goes step by step, all do: a kernel for a whole sequence would take all processors.
+    executors = (choose_executor(part, execution) for part in _find_formulas(cell))
+    return any(executor.name == CODEGEN.name for executor in executors)
 
 
 def runs_stepwise(cell: Cell[Any]) -> bool:
@@ -56,7 +55,7 @@ def _find_formulas(module: nn.Module) -> Iterator[Formulaic]:
 def run_wavefront(
     cells: Sequence[Cell[Any]], xs: Float[Tensor, "B T D"], state: Sequence[Any], run: PartScanner
 ) -> tuple[Float[Tensor, "B T H"], tuple[Any, ...]]:
-    """y_{1:n} of the last cell and s_n of each: what one after the other gives by ``run``."""
+    """y_{1:n} of the last cell and s_n of each: what one after the other gives by ``run``, step by step."""
     front = _Front(cells, xs, state, run)
     for layer, piece in diagonals(len(cells), len(front.pieces)):
         front.advance(layer, piece)

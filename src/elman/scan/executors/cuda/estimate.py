@@ -21,8 +21,7 @@ _UNITS = (8, 16, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256)
 _RESIDENT = {1: 1.0, 2: 0.5, 4: 0.227, 8: 0.113, 16: 0.053}  # clusters at once, of the number of processors
 _RESERVED = 1024  # bytes of shared memory that the system takes of each block
 _CROWD = 1.3  # how much longer a step takes where two blocks share a processor
-_TRIED = {1: 3, 2: 2}  # of those that have a processor to themselves, and of those that share one
-_ACROSS = (1, 4)
+_TRIED = {1: 3, 2: 1}  # of those that have a processor to themselves, and of those that share one
 _MOST_CHUNKS = 4  # each is unrolled: more would take long to compile
 
 
@@ -49,9 +48,9 @@ def list_candidates(shape: Shape, rows: int, chip: Chip, *, backward: bool) -> l
     """The tilings that are worth measuring: the best ranked ones, and variants of the first of them."""
     ranked = rank_tilings(shape, rows, chip, backward=backward)
     found = [tiling for n, most in _TRIED.items() for tiling in [t for t in ranked if t.resident == n][:most]]
-    found += [replace(tiling, across=n) for tiling in found[:1] for n in _ACROSS]
+    found += [replace(tiling, across=4) for tiling in found[:1]]
     if len(split_products(shape.formula.trace.products)) > len(shape.formula.trace.products):
-        found += [replace(tiling, split=True) for tiling in found]
+        found += [replace(tiling, split=True) for tiling in found[:2]]
     steps = [estimate_step(shape, tiling, rows, chip, backward=backward) for tiling in found]
     return [tiling for tiling, step in zip(found, steps, strict=True) if step is not None]
 

@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import cache
+from threading import local
 
 import torch
 
@@ -14,6 +15,9 @@ from elman.shapes import Tensor
 
 _SHARED_LIMIT, _LARGE_CLUSTERS = 8, 14  # attributes of a function, by the numbers of cuda.h
 _PORTABLE_CLUSTER = 8  # blocks: larger clusters are to be asked for
+
+
+_thread = local()  # what each thread has entered
 
 
 class Kernel:
@@ -41,20 +45,24 @@ class Kernel:
     ) -> None:
         """Run it on the current stream; ``cooperative``: all blocks at once, or not at all."""
         # Eight bytes for each: a kernel reads the first four of them where it takes an int.
-        numbers = [a if isinstance(a, int) else 0 if a is None else a.data_ptr() for a in arguments]
+        numbers = [0 if a is None else a if type(a) is int else a.data_ptr() for a in arguments]  # type: ignore[union-attr]
         values = (ctypes.c_uint64 * len(numbers))(*numbers)
         first = ctypes.addressof(values)
         pointers = (ctypes.c_void_p * len(numbers))(*range(first, first + 8 * len(numbers), 8))
         stream = ctypes.c_void_p(torch.cuda.current_stream(self.device).cuda_stream)
         shape = (grid, 1, 1, block, 1, 1, self.shared, stream, pointers)
-        elsewhere = torch.cuda.current_device() != self.device.index
-        with torch.cuda.device(self.device) if elsewhere else nullcontext():
-            # A thread of autograd that has launched nothing yet has no context.
-            self._check("cuCtxSetCurrent", self._context)
+        with nullcontext() if _has_one_device() else torch.cuda.device(self.device):
+            self._enter_context()
             if cooperative:
                 self._check("cuLaunchCooperativeKernel", self._function, *shape)
             else:
                 self._check("cuLaunchKernel", self._function, *shape, None)
+
+    def _enter_context(self) -> None:
+        """A thread of autograd that has launched nothing yet has no context."""
+        if getattr(_thread, "context", None) != self._context.value or not _has_one_device():
+            self._check("cuCtxSetCurrent", self._context)
+            _thread.context = self._context.value
 
     def _check(self, name: str, *arguments: object) -> None:
         code = getattr(self._library, name)(*arguments)
@@ -73,6 +81,11 @@ def find_architecture(device: torch.device) -> str:
     """The processor as NVRTC names it, with the instructions that are only its own."""
     major, minor = torch.cuda.get_device_capability(device)
     return f"sm_{major}{minor}" + "a" * (major >= 9)
+
+
+@cache
+def _has_one_device() -> bool:
+    return torch.cuda.device_count() == 1
 
 
 @cache
