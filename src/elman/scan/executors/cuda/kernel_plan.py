@@ -10,7 +10,7 @@ import torch
 
 from elman.formula import Formula, Node
 from elman.formula.symbols import is_input, symbol
-from elman.formula.traversal import substitute
+from elman.formula.traversal import substitute, topological
 from elman.scan.executors.cpu.value_plan import ValuePlan, classify_widths
 from elman.scan.executors.cuda.tiling import Tiling
 from elman.shapes import Tensor
@@ -119,8 +119,10 @@ class KernelPlan:
 
     @cached_property
     def float_states(self) -> list[str]:
-        """The states that the way back reads in 32 bits."""
-        return [name for name in self.formula.states if name != self.formula.output]
+        """The states that the way back reads in 32 bits: 1 - h² of a rounded h near 1 would be far off."""
+        read = topological(map(self.read_back, self.values.gradients))
+        names = {a.args[1] for a in read if is_input(a, "n") or is_input(a, "s")}
+        return [name for name in self.formula.states if name != self.formula.output or name in names]
 
     @cached_property
     def stored_columns(self) -> dict[Node, int]:
