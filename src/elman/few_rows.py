@@ -10,11 +10,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import torch
 from torch.nn.functional import linear
 
+from elman.cuda_graph import is_recording
 from elman.native.host_threads import find_parallel
 from elman.native.library import FOLDER, NativeError, load_library
 from elman.native.processor import find_level
@@ -22,6 +24,7 @@ from elman.shapes import Float, Tensor
 
 MOST = {"avx512": 32, "avx2": 8, "plain": 0}
 """Rows up to which this was seen to be faster than torch, by what the processor has."""
+_MOST_CUDA = 4  # rows, for the kernel of a GPU
 _PIECE = 2**20  # numbers of a matrix that are worth a thread
 
 
@@ -29,7 +32,18 @@ def linear_few(
     x: Float[Tensor, "N D"], W: Float[Tensor, "H D"], b: Float[Tensor, " H"] | None = None
 ) -> Float[Tensor, "N H"]:
     """`torch.nn.functional.linear`, whoever computes it."""
+    if x.is_cuda and is_recording() and _fits_kernel(x, W):
+        from elman.few_rows_cuda import multiply_few_rows
+
+        found: Tensor = multiply_few_rows(x, W, b)
+        return found
     return multiply_few(x, W, b) if can_multiply(x, W) else linear(x, W, b)
+
+
+def _fits_kernel(x: Tensor, W: Tensor) -> bool:
+    """Few rows on a GPU, in one precision: launched from Python the kernel would be no faster."""
+    plain = x.dtype == W.dtype and not torch.is_autocast_enabled("cuda") and W.stride(1) == x.stride(1) == 1
+    return plain and len(x) <= _MOST_CUDA and x.dtype != torch.float64 and find_spec("triton") is not None
 
 
 def multiply_few(x: Tensor, W: Tensor, b: Tensor | None = None) -> Tensor:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, Unpack
+from typing import Any, Generic, Unpack
 
 import torch
 
 from elman.decoding.constraints import constrain
 from elman.decoding.interfaces import PADDING, Constraint, History, Limits, Policy, Step, Stop
+from elman.decoding.recorded_rollout import RecordedRollout, find_recording
 from elman.errors import ModelError, check_option
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import S, keep
@@ -40,8 +41,13 @@ class Turn(Generic[S]):
 def rollout(step: Step[S], state: S, policy: Policy, **limits: Unpack[Limits]) -> Rollout[S]:
     """Write until each row has ended by itself or has ``limit`` tokens; gradients flow if they are enabled.
 
-    Finished rows read padding and keep their state.
+    Finished rows read padding and keep their state. On a GPU a `FixedStep` is recorded and replayed, unless
+    something has to be done in Python between steps (`find_recording` says what).
     """
+    if limits["start"].is_cuda:
+        recorded = find_recording(step, policy, **limits)
+        if not isinstance(recorded, str):
+            return replay_rollout(recorded, state, **limits)
     tokens, log_probs, mask = [], [], []
     for turn in unroll(step, state, policy, **limits):
         tokens.append(turn.tokens)
@@ -57,6 +63,18 @@ def rollout(step: Step[S], state: S, policy: Policy, **limits: Unpack[Limits]) -
     length = int(masks.any(0).sum())
     written, values = torch.stack(tokens, 1), torch.stack(log_probs, 1)
     return Rollout(written[:, :length], values[:, :length], masks[:, :length], state)
+
+
+def replay_rollout(
+    recorded: RecordedRollout[S], state: S, start: Tensor, limit: int, **rest: Any
+) -> Rollout[S]:
+    """The same by a recorded step."""
+    if not len(start):
+        return Rollout(start.new_zeros(0, 0), start.new_zeros(0, 0).float(), start.new_zeros(0, 0).bool(), state)
+    books, after = recorded.run(state, start, limit)
+    length = int(books.mask.any(0).sum())
+    _require_choice(books.stuck)
+    return Rollout(books.tokens[:, :length], books.log_probs[:, :length], books.mask[:, :length], after)
 
 
 def unroll(

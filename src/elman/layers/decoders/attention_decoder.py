@@ -62,13 +62,13 @@ class AttentionDecoder(RecurrentDecoder):
         self, weights: StepWeights, context: DecoderContext, state: State, x: Float[Tensor, "N G"]
     ) -> tuple[State, Float[Tensor, "N O"], Float[Tensor, "N S"]]:
         """s_i, o_i and α_i from s_{i-1} and W_x x_i + b."""
-        rows, cells = context.rows_of(state), weights.cells
+        cells = weights.cells
         h, new = cells[-1].output(state.cells[-1]), list[Any]()
         if self.input_feeding:
             x = x + weights.project_output(state.o)
         for k, cell in enumerate(cells):
             if k == self.attention_layer:
-                c, alpha = self._attend(h, context, rows)
+                c, alpha = self._attend(h, context, state)
                 gates = (weights.project_below(h) if k else x) + weights.project_context(c)
                 inputs = formula_cell(cell).step_inputs(gates)
             else:
@@ -76,14 +76,24 @@ class AttentionDecoder(RecurrentDecoder):
             new.append(cell.step(state.cells[k], inputs))
             h = cell.output(new[-1])
         if self.attention_layer == len(cells):
-            c, alpha = self._attend(h, context, rows)
+            c, alpha = self._attend(h, context, state)
         o = weights.readout(h, c)
         fed = {"o": o} if self.input_feeding else {}
         return state.replace(cells=tuple(new), **fed), o, alpha
 
-    def _attend(self, h: Tensor, context: DecoderContext, rows: Tensor | None) -> tuple[Tensor, Tensor]:
-        c, alpha = self.attention(h[:, None], context.source, rows)
+    def _attend(self, h: Tensor, context: DecoderContext, state: State) -> tuple[Tensor, Tensor]:
+        c, alpha = self.look_back(h[:, None], context, state)
         return c[:, 0], alpha[:, 0]
+
+    def look_back(
+        self, hs: Float[Tensor, "N T H"], context: DecoderContext, state: State
+    ) -> tuple[Float[Tensor, "N T E"], Float[Tensor, "N T S"]]:
+        """What each state finds in its source, and where."""
+        if each := context.group(len(hs)):  # sequences of a source side by side, like steps: nothing is copied
+            steps = hs.shape[1]
+            c, alpha = self.attention(hs.reshape(-1, each * steps, hs.shape[2]), context.source)
+            return c.reshape(len(hs), steps, -1), alpha.reshape(len(hs), steps, -1)
+        return self.attention(hs, context.source, context.rows_of(state))
 
     def unroll(self, context: DecoderContext, state: State, xs: Float[Tensor, "B T D"]) -> DecoderOutput:
         """One step after the other; what is known of all tokens is computed before them."""

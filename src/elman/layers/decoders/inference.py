@@ -20,6 +20,9 @@ from elman.layers.packed_linear import FrozenCell, PackedLinear
 from elman.shapes import Float, Int, Tensor
 
 
+_TABLE = 2**26  # numbers of a table for all tokens
+
+
 class InferenceDecoder:
     """`StepWeights` of a decoder that does not change, laid out for its steps."""
 
@@ -66,18 +69,24 @@ def freeze_cell(cell: Cell[Any]) -> Cell[Any]:
 
 
 class TokenProjections:
-    """W_x x + b of the tokens that a decoder reads; on a CPU each is computed when it is first asked for."""
+    """W_x x + b of the tokens that a decoder reads: on a CPU each is computed when it is first asked for, on a
+    GPU all of them at first, unless they are too many."""
 
     def __init__(self, embedding: Embedding, decoder: AttentionDecoder) -> None:
         W, self.b = formula_cell(decoder.layers[0]).affine()
         self.embedding, self.W = embedding, W[:, : embedding.output_size].contiguous()
         self.known = torch.zeros(len(embedding.E.weight), dtype=torch.bool)
+        on_cpu = self.W.device.type == "cpu"
         # Memory that nothing is written to is none.
-        self.rows = W.new_empty(len(self.known) if self.W.device.type == "cpu" else 0, len(W))
+        self.rows = W.new_empty(len(self.known) if on_cpu else 0, len(W))
+        if not on_cpu and len(self.known) * len(W) <= _TABLE:
+            self.rows = self._project(torch.arange(len(self.known), device=W.device))
 
     def __call__(self, tokens: Int[Tensor, " N"]) -> Float[Tensor, "N G"]:
         if not len(self.rows):
             return self._project(tokens)
+        if self.rows.device.type != "cpu":
+            return self.rows.index_select(0, tokens)
         new = torch.unique(tokens[~self.known[tokens]])
         if len(new):
             self.rows[new] = self._project(new).to(self.rows.dtype)

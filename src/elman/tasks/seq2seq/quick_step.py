@@ -1,0 +1,55 @@
+"""The step of a decoder that writes, laid out for it: for a network that does not change as long as it is in use."""
+
+from __future__ import annotations
+
+from elman.decoding import Step
+from elman.decoding.interfaces import FixedStep
+from elman.layers.decoders.attention_decoder import AttentionDecoder
+from elman.layers.decoders.base import DecoderContext, DecoderOutput
+from elman.layers.decoders.inference import InferenceDecoder, TokenProjections
+from elman.layers.packed_linear import PackedLinear
+from elman.scan.fused_step import fuse_step, unrecordable_reason
+from elman.shapes import Float, Int, Tensor
+from elman.state import State
+from elman.tasks.seq2seq.loss import step_after, to_vocabulary, with_copies
+from elman.tasks.seq2seq.network import Seq2SeqNetwork
+from elman.tasks.seq2seq.search import Seq2SeqBatch
+
+
+class QuickSteps:
+    """Steps of a network before any sources. The weights are laid out once."""
+
+    def __init__(self, net: Seq2SeqNetwork) -> None:
+        self.net, self.decoder = net, net.decoder
+        if isinstance(self.decoder, AttentionDecoder):
+            self.writer = InferenceDecoder(self.decoder)
+            self.output = PackedLinear(net.softmax.W, net.softmax.b)
+            self.table = TokenProjections(net.target, self.decoder) if net.softmax.b.is_cuda else None
+
+    def begin(self, batch: Seq2SeqBatch, most: int) -> tuple[Step[State], State]:
+        """The step before these sources, and its first state; ``most`` as in `DecoderContext`."""
+        session, first = self.decoder.begin(self.net.encode(batch.source, batch.mask))
+        return self.step_after(session._replace(most=most), batch), first
+
+    def step_after(self, session: DecoderContext, batch: Seq2SeqBatch) -> Step[State]:
+        """The step of a decoder that has read the sources."""
+        net, decoder = self.net, self.decoder
+        if not isinstance(decoder, AttentionDecoder):
+            return step_after(net, session, batch)
+        session = self.writer.begin(session)
+        # On a CPU what one thread computes, no other reads.
+        inputs = self.table or TokenProjections(net.target, decoder)
+
+        def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
+            state, o, weights = decoder.step(self.writer, session, state, inputs(to_vocabulary(net, tokens)))
+            reading = DecoderOutput(state, o[:, None], weights[:, None])
+            return state, with_copies(net, reading, self.output(net.softmax.P(o)), batch)
+
+        return FixedStep(fuse_step(step)) if self.unrecordable_reason() is None else step
+
+    def unrecordable_reason(self) -> str | None:
+        """Why no CUDA graph can be made of its steps; None where one can."""
+        if not isinstance(self.decoder, AttentionDecoder):
+            return f"{type(self.decoder).__name__} runs whole sequences"
+        reasons = map(unrecordable_reason, self.decoder.layers)
+        return next(filter(None, reasons), None)
