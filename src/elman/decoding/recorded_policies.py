@@ -46,8 +46,9 @@ def record_policy(policy: Policy, start: Int[Tensor, " B"]) -> RecordedPolicy | 
         return RecordedGreedy()
     if isinstance(policy, Sample):
         return RecordedSample(policy, RandomBlock(start, policy.generator))
-    if isinstance(policy, Recordable):
-        return policy.record(start)
+    other: object = policy
+    if isinstance(other, Recordable):
+        return other.record(start)
     return f"{type(policy).__name__} chooses in Python"
 
 

@@ -21,7 +21,7 @@ from elman.decoding.rollout_books import RolloutBooks
 from elman.shapes import Int, Tensor
 from elman.state import S, leaves, map_state
 
-_WORTH = 6  # steps: to rehearse and to record one takes as long as two
+WORTH = 6  # steps: to rehearse and to record one takes as long as two
 _MANY = 200  # steps, for which several are worth recording as one graph
 
 
@@ -78,11 +78,11 @@ class GoingRows:
         before, seen = self.before, torch.empty(1, dtype=torch.bool, pin_memory=True)
         seen.copy_(self.live.any(), non_blocking=True)
         event = torch.cuda.Event()  # type: ignore[no-untyped-call]
-        event.record()  # type: ignore[no-untyped-call]
+        event.record()
         self.before = seen, event
         if before is None:
             return True
-        before[1].synchronize()  # type: ignore[no-untyped-call]
+        before[1].synchronize()
         return bool(before[0])
 
 
@@ -99,8 +99,8 @@ def find_recording(
         return "the step is a function that may do anything in Python"
     if torch.is_grad_enabled():
         return "gradients are computed"
-    if limit < _WORTH:
-        return f"fewer than {_WORTH} steps are not worth a recording"
+    if limit < WORTH:
+        return f"fewer than {WORTH} steps are not worth a recording"
     rule, recorded = find_end_rule(stop), record_policy(policy, start)
     placed = record_constraints(constraints, start)
     if isinstance(rule, str):

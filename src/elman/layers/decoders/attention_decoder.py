@@ -93,7 +93,8 @@ class AttentionDecoder(RecurrentDecoder):
             steps = hs.shape[1]
             c, alpha = self.attention(hs.reshape(-1, each * steps, hs.shape[2]), context.source)
             return c.reshape(len(hs), steps, -1), alpha.reshape(len(hs), steps, -1)
-        return self.attention(hs, context.source, context.rows_of(state))
+        c, alpha = self.attention(hs, context.source, context.rows_of(state))
+        return c, alpha
 
     def unroll(self, context: DecoderContext, state: State, xs: Float[Tensor, "B T D"]) -> DecoderOutput:
         """One step after the other; what is known of all tokens is computed before them."""

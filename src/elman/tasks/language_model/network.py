@@ -9,13 +9,26 @@ import torch
 from torch import nn
 from torch.nn.functional import dropout
 
-from elman.cells import Cell, Formulaic, Mogrifier, WeightDrop, Zoneout, get_cell, require_formula, stack_cells
+from elman.cells import (
+    Cell,
+    Formulaic,
+    Mogrifier,
+    Stacked,
+    WeightDrop,
+    Zoneout,
+    get_cell,
+    require_formula,
+    stack_cells,
+)
+from elman.decoding.interfaces import FixedStep
 from elman.layers.cross_entropy import weighted_mean
+from elman.layers.decoders.inference import freeze_cell
 from elman.layers.embedding import Embedding, LockedDropout, Pretrained, PretrainedEmbedding
 from elman.layers.mixture import Mixture
 from elman.layers.ngram_mixture import MixedOutput, NGramMixture
 from elman.layers.rnn import RNN
 from elman.layers.softmax import AdaptiveSoftmax, Output, Softmax
+from elman.scan.fused_step import fuse_step, unrecordable_reason
 from elman.scan.single_step import can_step, step_cell
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import State
@@ -100,6 +113,30 @@ class LanguageModelNetwork(nn.Module):
             return state, self.output.logits(h)
         state, hs = self.read(state, tokens[:, None])
         return state, self.output.logits(hs[:, 0])
+
+    def fixed_step(self) -> FixedStep[Any] | str:
+        """The step with the weights as they are now, for a GPU to record; or why it cannot."""
+        if self.ngrams is not None:
+            return "n-grams look contexts up in Python"
+        if not isinstance(self.softmax, Softmax | Mixture):
+            return f"{type(self.softmax).__name__} has shapes that depend on the tokens"
+        if next(self.parameters()).dtype == torch.float64:
+            return "kernels for rows of logits have 32 bits"
+        stack = self.layers.cell
+        if not isinstance(stack, Stacked):
+            return "the layers are no stack of cells"
+        if reason := unrecordable_reason(stack):
+            return reason
+        cells = [freeze_cell(cell) for cell in stack.layers]
+
+        def step(state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
+            new, x = list[Any](), self.embed(tokens[:, None])[:, 0]
+            for cell, old in zip(cells, state, strict=True):
+                new.append(cell.step(old, cell.project(x)))
+                x = cell.output(new[-1])
+            return tuple(new), self.softmax.logits(x)
+
+        return FixedStep(fuse_step(step))
 
     def _read_token(self, state: Any, tokens: Int[Tensor, " B"]) -> tuple[Any, Float[Tensor, "B H"]]:
         return step_cell(self.layers.cell, state, self.embed(tokens[:, None])[:, 0])
