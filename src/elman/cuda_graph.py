@@ -50,7 +50,7 @@ class Recording:
     """Work on tensors that stay where they are, done again and again: on a GPU a CUDA graph.
 
     It is rehearsed once, in which kernels are compiled and libraries choose theirs; what that changed in the
-    ``buffers`` is put back. Then ``times`` of it are recorded as one graph. On a CPU a replay is the work itself.
+    ``buffers`` is put back. Then ``times`` of it are recorded as one graph. On a CPU a replay is the work.
     """
 
     def __init__(self, work: Callable[[], None], buffers: Sequence[Tensor], *, times: int = 1) -> None:

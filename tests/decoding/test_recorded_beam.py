@@ -1,4 +1,4 @@
-"""A recorded beam search finds what the search with books on the CPU finds; on a CPU its steps run one by one."""
+"""A recorded beam search finds what the search with books finds; on a CPU its steps run one by one."""
 
 import torch
 from hypothesis import given

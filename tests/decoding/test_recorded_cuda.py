@@ -7,7 +7,18 @@ from typing import Any
 import pytest
 import torch
 
-from elman.decoding import AnyOf, AtLengths, AtTokens, BannedTokens, ForcedPrefix, Greedy, MinLength, Sample, rollout
+from elman.decoding import (
+    AnyOf,
+    AtLengths,
+    AtTokens,
+    BannedTokens,
+    Beam,
+    ForcedPrefix,
+    Greedy,
+    MinLength,
+    Sample,
+    rollout,
+)
 from elman.decoding.interfaces import FixedStep
 from elman.decoding.recorded_rollout import find_recording
 from elman.objectives.sample_sequences import FirstGreedy
@@ -56,3 +67,31 @@ def test_a_recorded_rollout_writes_what_the_loop_writes(number: int, limit: int,
         torch.testing.assert_close(found.log_probs.cpu(), expected.log_probs.cpu())
         for a, b in zip(found.state, expected.state, strict=True):
             assert a.cpu().equal(b.cpu())
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("size", [7, 700, 2500])
+def test_a_recorded_beam_finds_what_the_search_with_books_finds(ties: bool, size: int) -> None:
+    logits = table(11, size=size, sentences=20, spread=2).logits.float()
+    made = Table(logits.round() if ties else logits)
+    there = Table(made.logits.cuda())
+    lengths = torch.arange(20) * 2 + 3
+    for beam in (
+        Beam(width=5, n_best=5),
+        Beam(width=5, factor=6.0, narrow=False, length_penalty=0),
+        Beam(width=1),
+        Beam(width=16, n_best=3, length_penalty=0.5),
+    ):
+        found, expected = (
+            beam(
+                step,
+                map_state(lambda t, device=device: t.to(device), made.state),
+                start=made.start.to(device),
+                stop=AnyOf((AtTokens((END,)), AtLengths(lengths.to(device)))),
+                limit=30,
+            )
+            for step, device in ((FixedStep(there.step), "cuda"), (made.step, "cpu"))
+        )
+        assert [[h.tokens for h in row] for row in found] == [[h.tokens for h in row] for row in expected]
+        scores = [[[h.score for row in result for h in row] for result in (found, expected)]]
+        torch.testing.assert_close(*map(torch.tensor, scores[0]), rtol=1e-5, atol=1e-5)

@@ -84,8 +84,8 @@ def test_it_obeys_constraints(seed, rows, number):
     assert_same(*both(make(seed, rows), number, seed, rows, constraints=rules))
 
 
-def test_many_steps_are_recorded_as_one(rows=3):
-    assert_same(*both(make(5, rows), 1, 5, rows, stop=AtTokens(()), limit=203))
+def test_many_steps_are_recorded_as_one():
+    assert_same(*both(make(5, 3), 1, 5, 3, stop=AtTokens(()), limit=203))
 
 
 def test_it_says_where_nothing_may_be_written():

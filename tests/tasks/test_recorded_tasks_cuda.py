@@ -56,5 +56,6 @@ def test_a_recorded_translator_draws_what_it_draws_step_by_step(
     torch.manual_seed(1)
     expected = draw_samples(view, batch, 3, True)
     assert found.samples.tokens.equal(expected.samples.tokens)
-    assert found.greedy is not None and expected.greedy is not None
+    assert found.greedy is not None
+    assert expected.greedy is not None
     assert found.greedy.tokens.equal(expected.greedy.tokens)

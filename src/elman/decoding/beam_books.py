@@ -26,7 +26,7 @@ class BeamBooks:
     token: Int[Tensor, " N"]  # what the next step reads
     parent: Int[Tensor, " N"]  # the place of whom each continues, among all
     places: Int[Tensor, " B"]  # in each beam
-    place: Int[Tensor, "1"]  # steps that were taken
+    place: Int[Tensor, 1]  # steps that were taken
     tokens: Int[Tensor, "T N"]
     parents: Int[Tensor, "T N"]  # the place of whom each continues, within its sentence
     log_probs: Float[Tensor, "T N"]

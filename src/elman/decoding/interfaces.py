@@ -48,7 +48,6 @@ Step = Callable[[S, Tensor], tuple[S, Tensor]]
 """One step of a decoder: state, tokens (B,) -> state, logits (B, V)."""
 
 
-
 @dataclass(frozen=True)
 class FixedStep(Generic[S]):
     """A step that does the same whatever the values in its tensors are: a GPU can record and replay it.

@@ -1,4 +1,4 @@
-"""Beam search without Python between its kernels: the GPU searches, the books on the CPU follow some steps behind.
+"""Beam search without Python between its kernels: the GPU searches, the books on the CPU follow behind.
 
 `BeamSearch` waits for the device once a step. Here the device chooses by itself, always among ``width`` places
 for each sentence, and hands what it chose over every few steps. Books find out which sentences are over; what
@@ -44,7 +44,9 @@ class RecordedBeam(Generic[S]):
         layers: list[BeamLayer] = []
         nodes = np.zeros(0, np.int64)  # the number of each place in the layer before; -1: nobody
         for first, block in read_behind(books, recording):
-            for length, (tokens, parents, log_probs, scores, fates) in enumerate(zip(*block, strict=True), first + 1):
+            for length, (tokens, parents, log_probs, scores, fates) in enumerate(
+                zip(*block, strict=True), first + 1
+            ):
                 kept = (fates != NOBODY) & np.repeat(beams.open, beams.most)
                 places = kept.nonzero()[0]
                 sentence = places // beams.most

@@ -28,7 +28,7 @@ class RecordedPolicy(Protocol):
     def load(self) -> None:
         """Bring what was drawn to where the recording reads it."""
 
-    def __call__(self, place: Int[Tensor, "1"], logits: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
+    def __call__(self, place: Int[Tensor, 1], logits: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
         """Which token is written."""
 
 
@@ -81,7 +81,7 @@ class RecordedGreedy:
     def load(self) -> None:
         pass
 
-    def __call__(self, place: Int[Tensor, "1"], logits: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
+    def __call__(self, place: Int[Tensor, 1], logits: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
         return logits.argmax(-1)
 
 
@@ -98,7 +98,7 @@ class RecordedSample:
     def load(self) -> None:
         self.block.load()
 
-    def __call__(self, place: Int[Tensor, "1"], logits: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
+    def __call__(self, place: Int[Tensor, 1], logits: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
         policy, numbers = self.policy, self.block.numbers
         filters = policy.top_k is not None or policy.top_p is not None or policy.min_p is not None
         if not logits.is_cuda:

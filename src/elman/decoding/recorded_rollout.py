@@ -36,21 +36,25 @@ class RecordedRollout(Generic[S]):
 
     def run(self, state: S, start: Int[Tensor, " B"], limit: int) -> tuple[RolloutBooks, S]:
         """What was written until all rows have ended, and the state of each before it reads its last token."""
-        times = BLOCK if limit >= _MANY else 1
-        blocks = -(-limit // BLOCK)
-        books = RolloutBooks.open(start, self.rule, limit, blocks * BLOCK)
-        state = map_state(torch.clone, state)
-        recording = Recording(self._work(books, state), [*books.changing, *tensors(state)], times=times)
+        recording, books, state = self.record(state, start, limit)
         going = GoingRows(books.live)
-        for _ in range(blocks):
+        for _ in range(0, limit, BLOCK):
             for _ in range(BLOCK):
                 self.policy.draw()
             self.policy.load()
-            for _ in range(BLOCK // times):
+            for _ in range(BLOCK // recording.times):
                 recording.replay()
             if not going.look():
                 break
         return books, state
+
+    def record(self, state: S, start: Int[Tensor, " B"], limit: int) -> tuple[Recording, RolloutBooks, S]:
+        """The step or several of them, what they write, and the state in place."""
+        books = RolloutBooks.open(start, self.rule, limit, -(-limit // BLOCK) * BLOCK)
+        state = map_state(torch.clone, state)
+        buffers = [*books.changing, *tensors(state)]
+        times = BLOCK if limit >= _MANY else 1
+        return Recording(self._work(books, state), buffers, times=times), books, state
 
     def _work(self, books: RolloutBooks, state: S) -> Callable[[], None]:
         def work() -> None:
@@ -87,12 +91,7 @@ class GoingRows:
 
 
 def find_recording(
-    step: Step[S],
-    policy: Policy,
-    start: Tensor,
-    stop: Stop,
-    limit: int,
-    constraints: Sequence[Constraint] = (),
+    step: Step[S], policy: Policy, start: Tensor, stop: Stop, limit: int, constraints: Sequence[Constraint] = ()
 ) -> RecordedRollout[S] | str:
     """The rollout as one that can be recorded; or why it cannot."""
     if not isinstance(step, FixedStep):

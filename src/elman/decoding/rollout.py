@@ -70,7 +70,9 @@ def replay_rollout(
 ) -> Rollout[S]:
     """The same by a recorded step."""
     if not len(start):
-        return Rollout(start.new_zeros(0, 0), start.new_zeros(0, 0).float(), start.new_zeros(0, 0).bool(), state)
+        return Rollout(
+            start.new_zeros(0, 0), start.new_zeros(0, 0).float(), start.new_zeros(0, 0).bool(), state
+        )
     books, after = recorded.run(state, start, limit)
     length = int(books.mask.any(0).sum())
     _require_choice(books.stuck)

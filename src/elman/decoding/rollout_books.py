@@ -20,7 +20,7 @@ class RolloutBooks(NamedTuple):
     live: Bool[Tensor, " B"]
     token: Int[Tensor, " B"]  # what the next step reads
     stuck: Int[Tensor, " B"]  # one more than the place where all was forbidden; else 0
-    place: Int[Tensor, "1"]  # steps that were taken
+    place: Int[Tensor, 1]  # steps that were taken
     ends: Int[Tensor, " E"]  # tokens that end a row
     lengths: Int[Tensor, " B"]  # tokens after which a row ends in any case
 

@@ -1,6 +1,6 @@
-"""Rows of logits on a GPU, one Triton kernel each: a token drawn, what a token is worth, the books of a rollout.
+"""Rows of logits on a GPU, a Triton kernel each: a token drawn, what a token is worth, the books of a rollout.
 
-`row_choice` has the same in torch, which says what they compute.
+`Sample.choose`, ``log_softmax`` and `RolloutBooks` have the same in torch, which says what they compute.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _FEW = 16  # rows, each of which may have many threads
 
 
 def draw(
-    logits: Float[Tensor, "B V"], numbers: Float[Tensor, "K B"], place: Int[Tensor, "1"], temperature: float
+    logits: Float[Tensor, "B V"], numbers: Float[Tensor, "K B"], place: Int[Tensor, 1], temperature: float
 ) -> Int[Tensor, " B"]:
-    """`row_choice.draw` of a numbers' row, the one of this place."""
+    """`Sample.choose` by that row of the numbers which is for this place."""
     rows, width = logits.shape
     tokens = torch.empty(rows, dtype=torch.long, device=logits.device)
     _draw_kernel[(rows,)](
@@ -67,7 +67,9 @@ def _draw(logits, numbers, place, tokens, width, stride, rows, steps, temperatur
     top = tl.max(best, 0)
     total = tl.zeros([block], tl.float64)
     for start in range(0, width, block):
-        x = tl.load(logits + row * stride + start + i, mask=start + i < width, other=-float("inf")).to(tl.float32)
+        x = tl.load(logits + row * stride + start + i, mask=start + i < width, other=-float("inf")).to(
+            tl.float32
+        )
         z = x.to(tl.float64) - top.to(tl.float64) if plain else tl.div_rn(x - top, temperature).to(tl.float64)
         total += tl.exp(z)
     at = tl.load(place) % steps
@@ -75,7 +77,9 @@ def _draw(logits, numbers, place, tokens, width, stride, rows, steps, temperatur
     before = tl.zeros([], tl.float64)
     passed = tl.zeros([], tl.int32)
     for start in range(0, width, block):
-        x = tl.load(logits + row * stride + start + i, mask=start + i < width, other=-float("inf")).to(tl.float32)
+        x = tl.load(logits + row * stride + start + i, mask=start + i < width, other=-float("inf")).to(
+            tl.float32
+        )
         z = x.to(tl.float64) - top.to(tl.float64) if plain else tl.div_rn(x - top, temperature).to(tl.float64)
         mass = before + tl.cumsum(tl.exp(z), 0)
         beyond = mass > point
@@ -94,7 +98,9 @@ def _log_prob(logits, tokens, found, width, stride, block: tl.constexpr):  # typ
     top = tl.max(best, 0)
     total = tl.zeros([block], tl.float32)
     for start in range(0, width, block):
-        x = tl.load(logits + row * stride + start + i, mask=start + i < width, other=-float("inf")).to(tl.float32)
+        x = tl.load(logits + row * stride + start + i, mask=start + i < width, other=-float("inf")).to(
+            tl.float32
+        )
         total += tl.exp(x - top)
     chosen = tl.load(logits + row * stride + tl.load(tokens + row)).to(tl.float32)
     tl.store(found + row, chosen - top - tl.log(tl.sum(total, 0)))

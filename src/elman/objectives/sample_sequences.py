@@ -89,7 +89,7 @@ class RecordedFirstGreedy:
     def load(self) -> None:
         self.other.load()
 
-    def __call__(self, place: Int[Tensor, "1"], logits: Float[Tensor, "N V"]) -> Int[Tensor, " N"]:
+    def __call__(self, place: Int[Tensor, 1], logits: Float[Tensor, "N V"]) -> Int[Tensor, " N"]:
         first = torch.arange(len(logits), device=logits.device) % self.rows == 0
         return torch.where(first, logits.argmax(-1), self.other(place, logits))
 

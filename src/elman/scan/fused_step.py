@@ -1,4 +1,4 @@
-"""A step of decoding as few kernels: its elementwise operations that follow one another are one while it is recorded."""
+"""A step of decoding as few kernels: elementwise operations in succession become one while it is recorded."""
 
 from __future__ import annotations
 

@@ -19,7 +19,6 @@ from elman.layers.embedding import Embedding
 from elman.layers.packed_linear import FrozenCell, PackedLinear
 from elman.shapes import Float, Int, Tensor
 
-
 _TABLE = 2**26  # numbers of a table for all tokens
 
 

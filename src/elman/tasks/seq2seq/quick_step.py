@@ -1,4 +1,4 @@
-"""The step of a decoder that writes, laid out for it: for a network that does not change as long as it is in use."""
+"""The step of a decoder that writes, laid out for that: of a network that does not change meanwhile."""
 
 from __future__ import annotations
 
