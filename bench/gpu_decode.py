@@ -27,14 +27,13 @@ from elman import artifact
 from elman.config import build_config
 from elman.cuda_graph import Recording
 from elman.decoding import AtTokens, BannedTokens, Beam, Greedy, Sample, rollout
-from elman.decoding.beam_books import BeamBooks
+from elman.decoding.hypotheses import BeamState
 from elman.decoding.interfaces import FixedStep
 from elman.decoding.recorded_beam import RecordedBeam
-from elman.decoding.recorded_rollout import find_recording, tensors
+from elman.decoding.recorded_rollout import find_recording
 from elman.decoding.recorded_stop import EndRule
 from elman.objectives import ObjectiveConfig
 from elman.pipeline.recipe import expand_paths, read
-from elman.state import repeat
 from elman.tasks.language_model.config import LanguageModelConfig
 from elman.tasks.language_model.network import LanguageModelNetwork
 from elman.tasks.seq2seq.config import Seq2SeqConfig
@@ -47,6 +46,10 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
     "risk": {"kind": "risk", "samples": 10, "likelihood": 0.05},
     "reinforce": {"kind": "reinforce", "samples": 5, "likelihood": 0.1},
 }
+
+
+def draw_tokens() -> Sample:
+    return Sample(generator=torch.Generator().manual_seed(1))
 
 
 def take_median(run: Callable[[], Any], repeats: int = 7) -> float:
@@ -77,36 +80,35 @@ def time_replays(recording: Recording, place: torch.Tensor, count: int) -> float
 
 
 @torch.no_grad()
-def measure_generation() -> list[dict[str, Any]]:
+def measure_generation(dtype: torch.dtype, make_policy: Callable[[], Any]) -> dict[str, Any]:
     """Tokens a second of one text: step by step, and recorded."""
-    results = []
-    for dtype in (torch.float32, torch.bfloat16):
-        config = LanguageModelConfig(embedding=650, hidden=650, layers=2)
-        net = LanguageModelNetwork(config, VOCABULARY).cuda().eval().to(dtype)
-        fixed = net.fixed_step()
-        assert isinstance(fixed, FixedStep)
-        limits: Any = {"start": torch.ones(1, dtype=torch.long, device="cuda"), "stop": AtTokens(())}
-        limits["constraints"] = [BannedTokens(((0,), (2,)))]
-        for name in ("sample", "greedy"):
+    torch.manual_seed(0)
+    config = LanguageModelConfig(embedding=650, hidden=650, layers=2)
+    net = LanguageModelNetwork(config, VOCABULARY).cuda().eval().to(dtype)
+    fixed = net.fixed_step()
+    assert isinstance(fixed, FixedStep)
+    limits: Any = {"start": torch.ones(1, dtype=torch.long, device="cuda"), "stop": AtTokens(())}
+    limits["constraints"] = [BannedTokens(((0,), (2,)))]
 
-            def write(step: Any, count: int, name: str = name) -> Any:
-                seeded = Sample(generator=torch.Generator().manual_seed(1))
-                policy = seeded if name == "sample" else Greedy()
-                return rollout(step, net.begin(1), policy, limit=count, **limits)
+    def write(step: Any, count: int) -> torch.Tensor:
+        return rollout(step, net.begin(1), make_policy(), limit=count, **limits).tokens
 
-            same = bool(write(net.step, 100).tokens.equal(write(fixed, 100).tokens))
-            eager = take_median(lambda: write(net.step, 100), 3) / 100
-            whole = take_median(lambda: write(fixed, TOKENS)) / TOKENS
-            policy = Greedy() if name == "greedy" else Sample(generator=torch.Generator())
-            recorded = find_recording(fixed, policy, limit=TOKENS, **limits)
-            assert not isinstance(recorded, str)
-            recording, books, _ = recorded.record(net.begin(1), limits["start"], TOKENS)
-            graph = time_replays(recording, books.place, 100) / recording.times
-            results.append(
-                {"what": "generation", "policy": name, "dtype": str(dtype)[6:], "same_tokens": same,
-                 "eager_tokens_s": 1000 / eager, "graph_tokens_s": 1000 / graph, "whole_tokens_s": 1000 / whole}
-            )  # fmt: skip
-    return results
+    same = bool(write(net.step, 100).equal(write(fixed, 100)))
+    eager = take_median(lambda: write(net.step, 100), 3) / 100
+    whole = take_median(lambda: write(fixed, TOKENS)) / TOKENS
+    recorded = find_recording(fixed, make_policy(), limit=TOKENS, **limits)
+    assert not isinstance(recorded, str)
+    recording, books, _ = recorded.record(net.begin(1), limits["start"], TOKENS)
+    graph = time_replays(recording, books.place, 100) / recording.times
+    return {
+        "what": "generation",
+        "policy": type(make_policy()).__name__,
+        "dtype": str(dtype)[6:],
+        "same_tokens": same,
+        "eager_tokens_s": 1000 / eager,
+        "graph_tokens_s": 1000 / graph,
+        "whole_tokens_s": 1000 / whole,
+    }
 
 
 def make_batch() -> Seq2SeqBatch:
@@ -116,35 +118,33 @@ def make_batch() -> Seq2SeqBatch:
 
 
 @torch.no_grad()
-def measure_beam() -> list[dict[str, Any]]:
+def measure_beam(dtype: torch.dtype) -> dict[str, Any]:
     """Microseconds a step: books on the CPU at every step, and recorded."""
-    results = []
-    for dtype in (torch.float32, torch.bfloat16):
-        torch.manual_seed(0)
-        config = Seq2SeqConfig(
-            decoder="input-feeding", cell="lstm", hidden=512, embedding=512, layers=1, encoder_layers=1,
-            score="dot", encoder_hidden=512, bidirectional=False,
-        )  # fmt: skip
-        net = Seq2SeqNetwork(config, (VOCABULARY, VOCABULARY)).cuda().eval().to(dtype)
-        batch, beam = make_batch(), Beam(width=WIDTH)
-        fixed, state = QuickSteps(net).begin(batch, WIDTH)
-        assert isinstance(fixed, FixedStep)
-        start = torch.full((ROWS,), 2, device="cuda")
-        limits: Any = {"start": start, "stop": AtTokens((3,)), "limit": STEPS}
-        found, expected = (beam(step, state, **limits) for step in (fixed, fixed.run))
-        agree = sum(a[0].tokens == b[0].tokens for a, b in zip(found, expected, strict=True)) / ROWS
-        eager = take_median(lambda: beam(fixed.run, state, **limits), 3) / STEPS
-        whole = take_median(lambda: beam(fixed, state, **limits)) / STEPS
-        books = BeamBooks.open(start, EndRule((3,)), 400, WIDTH, True, float("inf"))
-        many = repeat(state, WIDTH)
-        search = RecordedBeam(fixed, EndRule((3,)), 400, float("inf"))
-        recording = Recording(search._work(books, many), [*books.changing, *tensors(many)])
-        graph = time_replays(recording, books.place, 300)
-        results.append(
-            {"what": "beam", "dtype": str(dtype)[6:], "same_best": agree, "eager_us_step": 1000 * eager,
-             "graph_us_step": 1000 * graph, "whole_us_step": 1000 * whole}
-        )  # fmt: skip
-    return results
+    torch.manual_seed(0)
+    sizes: Any = {"hidden": 512, "embedding": 512, "layers": 1, "bidirectional": False}
+    config = Seq2SeqConfig(decoder="input-feeding", cell="lstm", score="dot", **sizes)
+    net = Seq2SeqNetwork(config, (VOCABULARY, VOCABULARY)).cuda().eval().to(dtype)
+    beam, start = Beam(width=WIDTH), torch.full((ROWS,), 2, device="cuda")
+    fixed, state = QuickSteps(net).begin(make_batch(), WIDTH)
+    assert isinstance(fixed, FixedStep)
+    limits: Any = {"start": start, "stop": AtTokens((3,)), "limit": STEPS}
+    found, expected = (beam(step, state, **limits) for step in (fixed, fixed.run))
+    agree = sum(a[0].tokens == b[0].tokens for a, b in zip(found, expected, strict=True)) / ROWS
+    eager = take_median(lambda: beam(fixed.run, state, **limits), 3) / STEPS
+    whole = take_median(lambda: beam(fixed, state, **limits)) / STEPS
+    recorded = RecordedBeam(fixed, EndRule((3,)), 400, float("inf"))
+    recording, books = recorded.record(
+        state, start, BeamState(ROWS, 400, WIDTH, penalty=1, narrow=True, n_best=1)
+    )
+    graph = time_replays(recording, books.place, 300)
+    return {
+        "what": "beam",
+        "dtype": str(dtype)[6:],
+        "same_best": agree,
+        "eager_us_step": 1000 * eager,
+        "graph_us_step": 1000 * graph,
+        "whole_us_step": 1000 * whole,
+    }
 
 
 def measure_updates(folder: Path, recipe_path: Path, precision: str, updates: int) -> list[dict[str, Any]]:
@@ -191,10 +191,11 @@ def main() -> None:
     if not torch.cuda.is_available():
         raise SystemExit("this benchmark needs a CUDA device")
     results: list[dict[str, Any]] = []
-    if options.only in (None, "generation"):
-        results += measure_generation()
-    if options.only in (None, "beam"):
-        results += measure_beam()
+    for dtype in (torch.float32, torch.bfloat16):
+        if options.only in (None, "generation"):
+            results += [measure_generation(dtype, make) for make in (draw_tokens, Greedy)]
+        if options.only in (None, "beam"):
+            results.append(measure_beam(dtype))
     if options.only in (None, "update") and options.model and options.recipe:
         for precision in ("float32", "float16"):
             results += measure_updates(options.model, options.recipe, precision, options.updates)

@@ -38,9 +38,7 @@ class RecordedBeam(Generic[S]):
 
     def run(self, state: S, start: Int[Tensor, " B"], beams: BeamState) -> list[BeamLayer]:
         """All layers until no sentence has anything left to search."""
-        books = BeamBooks.open(start, self.rule, self.limit, beams.most, beams.narrow, self.log_factor)
-        state = repeat(state, beams.most)
-        recording = Recording(self._work(books, state), [*books.changing, *tensors(state)])
+        recording, books = self.record(state, start, beams)
         layers: list[BeamLayer] = []
         nodes = np.zeros(0, np.int64)  # the number of each place in the layer before; -1: nobody
         for first, block in read_behind(books, recording):
@@ -61,6 +59,12 @@ class RecordedBeam(Generic[S]):
                 if not beams.open.any():
                     return layers
         return layers
+
+    def record(self, state: S, start: Int[Tensor, " B"], beams: BeamState) -> tuple[Recording, BeamBooks]:
+        """One step, and what it writes."""
+        books = BeamBooks.open(start, self.rule, self.limit, beams.most, beams.narrow, self.log_factor)
+        state = repeat(state, beams.most)
+        return Recording(self._work(books, state), [*books.changing, *tensors(state)]), books
 
     def _work(self, books: BeamBooks, state: S) -> Callable[[], None]:
         def work() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import torch
+
 from elman.decoding import Step
 from elman.decoding.interfaces import FixedStep
 from elman.layers.decoders.attention_decoder import AttentionDecoder
@@ -51,5 +53,7 @@ class QuickSteps:
         """Why no CUDA graph can be made of its steps; None where one can."""
         if not isinstance(self.decoder, AttentionDecoder):
             return f"{type(self.decoder).__name__} runs whole sequences"
+        if self.net.softmax.b.dtype == torch.float64:
+            return "kernels for rows of logits have 32 bits"
         reasons = map(unrecordable_reason, self.decoder.layers)
         return next(filter(None, reasons), None)
