@@ -24,7 +24,6 @@ from elman.shapes import Float, Tensor
 
 MOST = {"avx512": 32, "avx2": 8, "plain": 0}
 """Rows up to which this was seen to be faster than torch, by what the processor has."""
-_MOST_CUDA = 4  # rows, for the kernel of a GPU
 _PIECE = 2**20  # numbers of a matrix that are worth a thread
 
 
@@ -33,17 +32,17 @@ def linear_few(
 ) -> Float[Tensor, "N H"]:
     """`torch.nn.functional.linear`, whoever computes it."""
     if x.is_cuda and is_recording() and _fits_kernel(x, W):
-        from elman.few_rows_cuda import multiply_few_rows
+        from elman.few_rows_cuda import multiply_one_row
 
-        found: Tensor = multiply_few_rows(x, W, b)
+        found: Tensor = multiply_one_row(x, W, b)
         return found
     return multiply_few(x, W, b) if can_multiply(x, W) else linear(x, W, b)
 
 
 def _fits_kernel(x: Tensor, W: Tensor) -> bool:
-    """Few rows on a GPU, in one precision: launched from Python the kernel would be no faster."""
+    """One row on a GPU, in one precision: launched from Python the kernel would be no faster."""
     plain = x.dtype == W.dtype and not torch.is_autocast_enabled("cuda") and W.stride(1) == x.stride(1) == 1
-    return plain and len(x) <= _MOST_CUDA and x.dtype != torch.float64 and find_spec("triton") is not None
+    return plain and len(x) == 1 and x.dtype != torch.float64 and find_spec("triton") is not None
 
 
 def multiply_few(x: Tensor, W: Tensor, b: Tensor | None = None) -> Tensor:

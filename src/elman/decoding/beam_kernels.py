@@ -31,16 +31,17 @@ def advance(books: BeamBooks, logits: Float[Tensor, "N V"]) -> None:
     tops, sums = torch.empty(2, rows, pieces, device=logits.device)
     _piece_kernel[(rows, pieces)](
         logits, best, which, tops, sums, vocabulary, logits.stride(0), pieces,
-        count=count, block=PIECE, num_warps=4,
+        count=count, block=PIECE, num_warps=1,
     )  # fmt: skip
     each = pieces * count
+    high, wide = triton.next_power_of_2(books.width), triton.next_power_of_2(each)
     _select_kernel[(len(books.places),)](
         best, which, tops, sums, books.score, books.places, books.token, books.parent, books.place,
         books.tokens, books.parents, books.log_probs, books.scores, books.fates, books.ends, books.lengths,
         pieces, rows, books.log_factor, books.limit,
         each=each, width=books.width, endings=len(books.ends), narrow=books.narrow,
-        high=triton.next_power_of_2(books.width), wide=triton.next_power_of_2(each),
-        parts=triton.next_power_of_2(pieces), num_warps=4 if each <= 128 else 8,
+        high=high, wide=wide, parts=triton.next_power_of_2(pieces),
+        num_warps=1 if high * wide <= 1024 else 4,
     )  # fmt: skip
 
 
@@ -56,8 +57,8 @@ def _piece(logits, best, which, tops, sums, vocabulary, stride, pieces, count: t
     tl.store(sums + row * pieces + piece, tl.sum(tl.exp(x - low), 0))
     at = (row * pieces + piece) * count
     for k in tl.static_range(count):
-        a = tl.argmax(x, 0)
-        tl.store(best + at + k, tl.max(x, 0))
+        v, a = tl.max(x, 0, return_indices=True)
+        tl.store(best + at + k, v)
         tl.store(which + at + k, piece * block + a)
         x = tl.where(i == a, -float("inf"), x)
 
@@ -86,10 +87,8 @@ def _select(best, which, tops, sums, score, places, token, parent, place, tokens
     done = tl.zeros([], tl.int64)
     first = tl.max(tl.max(value, 1), 0)
     for k in tl.static_range(width):
-        across = tl.max(value, 1)
-        column = tl.argmax(value, 1)
-        v = tl.max(across, 0)
-        owner = tl.argmax(across, 0)
+        across, column = tl.max(value, 1, return_indices=True)
+        v, owner = tl.max(across, 0, return_indices=True)
         at = tl.sum(tl.where(r == owner, column, 0), 0)
         here = (r == owner)[:, None] & (c == at)[None, :]
         gain = tl.sum(tl.sum(tl.where(here, log_prob, 0.0), 1), 0)

@@ -58,7 +58,7 @@ class RolloutBooks(NamedTuple):
             book(self, chosen, log_probs, allowed)
         else:
             self._enter(chosen, log_probs, allowed)
-        self.place.add_(1)
+            self.place.add_(1)
 
     def _enter(self, chosen: Tensor, log_probs: Tensor, allowed: Tensor) -> None:
         live, place = self.live.clone(), self.place

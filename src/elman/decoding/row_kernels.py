@@ -18,17 +18,23 @@ if TYPE_CHECKING:
     from elman.decoding.rollout_books import RolloutBooks
 
 _FEW = 16  # rows, each of which may have many threads
+_LINE = 1024  # columns
 
 
 def draw(
-    logits: Float[Tensor, "B V"], numbers: Float[Tensor, "K B"], place: Int[Tensor, 1], temperature: float
+    logits: Float[Tensor, "B V"], numbers: Float[Tensor, "K B"], place: Int[Tensor, "1"], temperature: float
 ) -> Int[Tensor, " B"]:
-    """`Sample.choose` by that row of the numbers which is for this place."""
+    """`Sample.choose` by that row of the numbers which is for this place.
+
+    Exponentials have 32 bits, their sums 64: another token is drawn only where a number comes within some 1e-7
+    of the edge between two.
+    """
     rows, width = logits.shape
     tokens = torch.empty(rows, dtype=torch.long, device=logits.device)
+    lines = min(16 if rows <= _FEW else 4, triton.next_power_of_2(triton.cdiv(width, _LINE)))
     _draw_kernel[(rows,)](
-        logits, numbers, place, tokens, width, logits.stride(0), rows, len(numbers), temperature,
-        plain=temperature == 1, **_shape(rows, width),
+        logits, numbers, place, tokens, width, logits.stride(0), rows, len(numbers), 1 / temperature,
+        lines=lines, line=_LINE, num_warps=max(4, lines),
     )  # fmt: skip
     return tokens
 
@@ -44,11 +50,14 @@ def token_log_probs(logits: Float[Tensor, "B V"], tokens: Int[Tensor, " B"]) -> 
 def book(books: RolloutBooks, chosen: Tensor, log_probs: Tensor, allowed: Tensor) -> None:
     """`RolloutBooks.enter`."""
     rows, room = books.tokens.shape
+    alone = rows <= 128
     _book_kernel[(triton.cdiv(rows, 128),)](
         chosen, log_probs, allowed, allowed.stride(0), books.live, books.token, books.stuck, books.place,
         books.tokens, books.log_probs, books.mask, books.ends, books.lengths, rows, room,
-        count=len(books.ends), block=128, num_warps=4,
+        alone=alone, count=len(books.ends), block=128, num_warps=4,
     )  # fmt: skip
+    if not alone:
+        books.place.add_(1)
 
 
 def _shape(rows: int, width: int) -> dict[str, int]:
@@ -57,34 +66,35 @@ def _shape(rows: int, width: int) -> dict[str, int]:
     return {"block": block, "num_warps": 16 if block > 4096 else 8}
 
 
-def _draw(logits, numbers, place, tokens, width, stride, rows, steps, temperature, plain: tl.constexpr, block: tl.constexpr):  # type: ignore[no-untyped-def]  # fmt: skip # noqa: E501
+def _draw(logits, numbers, place, tokens, width, stride, rows, steps, sharpness, lines: tl.constexpr, line: tl.constexpr):  # type: ignore[no-untyped-def]  # fmt: skip # noqa: E501
     row = tl.program_id(0).to(tl.int64)
-    i = tl.arange(0, block)
-    best = tl.full([block], -float("inf"), tl.float32)
-    for start in range(0, width, block):
+    r = tl.arange(0, lines)
+    i = r[:, None] * line + tl.arange(0, line)[None, :]
+    best = tl.full([lines, line], -float("inf"), tl.float32)
+    for start in range(0, width, lines * line):
         x = tl.load(logits + row * stride + start + i, mask=start + i < width, other=-float("inf"))
         best = tl.maximum(best, x.to(tl.float32))
-    top = tl.max(best, 0)
-    total = tl.zeros([block], tl.float64)
-    for start in range(0, width, block):
-        x = tl.load(logits + row * stride + start + i, mask=start + i < width, other=-float("inf")).to(
-            tl.float32
-        )
-        z = x.to(tl.float64) - top.to(tl.float64) if plain else tl.div_rn(x - top, temperature).to(tl.float64)
-        total += tl.exp(z)
+    top = tl.max(tl.max(best, 1), 0)
+    total = tl.zeros([], tl.float64)
+    for start in range(0, width, lines * line):
+        x = tl.load(logits + row * stride + start + i, mask=start + i < width, other=-float("inf"))
+        mass = tl.exp((x.to(tl.float32) - top) * sharpness).to(tl.float64)
+        total += tl.sum(tl.sum(mass, 1), 0)
     at = tl.load(place) % steps
-    point = tl.load(numbers + at * rows + row) * tl.sum(total, 0)
+    point = tl.load(numbers + at * rows + row) * total
     before = tl.zeros([], tl.float64)
     passed = tl.zeros([], tl.int32)
-    for start in range(0, width, block):
-        x = tl.load(logits + row * stride + start + i, mask=start + i < width, other=-float("inf")).to(
-            tl.float32
-        )
-        z = x.to(tl.float64) - top.to(tl.float64) if plain else tl.div_rn(x - top, temperature).to(tl.float64)
-        mass = before + tl.cumsum(tl.exp(z), 0)
-        beyond = mass > point
-        passed += tl.sum(tl.where((start + i < width) & (beyond == 0), 1, 0), 0)
-        before = tl.max(mass, 0)
+    for start in range(0, width, lines * line):
+        x = tl.load(logits + row * stride + start + i, mask=start + i < width, other=-float("inf"))
+        mass = tl.exp((x.to(tl.float32) - top) * sharpness)
+        sums = tl.sum(mass.to(tl.float64), 1)
+        # The lines that lie before the point as a whole, then the tokens of the line that it falls into.
+        whole = tl.sum(tl.where((before + tl.cumsum(sums, 0) > point) == 0, 1, 0), 0)
+        inside = tl.sum(tl.where((r == whole)[:, None], mass, 0.0), 0).to(tl.float64)
+        begin = before + tl.sum(tl.where(r < whole, sums, 0.0), 0)
+        some = tl.sum(tl.where((begin + tl.cumsum(inside, 0) > point) == 0, 1, 0), 0)
+        passed += whole * line + tl.where(whole < lines, some, 0)
+        before += tl.sum(sums, 0)
     tl.store(tokens + row, tl.minimum(passed, width - 1).to(tl.int64))
 
 
@@ -106,7 +116,7 @@ def _log_prob(logits, tokens, found, width, stride, block: tl.constexpr):  # typ
     tl.store(found + row, chosen - top - tl.log(tl.sum(total, 0)))
 
 
-def _book(chosen, log_probs, allowed, stride, live, token, stuck, place, tokens, values, mask, ends, lengths, rows, room, count: tl.constexpr, block: tl.constexpr):  # type: ignore[no-untyped-def]  # fmt: skip # noqa: E501
+def _book(chosen, log_probs, allowed, stride, live, token, stuck, place, tokens, values, mask, ends, lengths, rows, room, alone: tl.constexpr, count: tl.constexpr, block: tl.constexpr):  # type: ignore[no-untyped-def]  # fmt: skip # noqa: E501
     row = tl.program_id(0).to(tl.int64) * block + tl.arange(0, block)
     there = row < rows
     i = tl.load(place)
@@ -125,6 +135,9 @@ def _book(chosen, log_probs, allowed, stride, live, token, stuck, place, tokens,
         goes_on = goes_on & (one != tl.load(ends + k))
     tl.store(live + row, goes_on, mask=there)
     tl.store(token + row, tl.where(goes_on, one, 0), mask=there)
+    if alone:  # else another program may still read it
+        tl.debug_barrier()
+        tl.store(place, i + 1)
 
 
 # Whoever wraps the functions of this module to check their arguments must not wrap what Triton reads.

@@ -6,6 +6,7 @@ is known before: both are computed once, however many hypotheses look and write.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import torch
@@ -65,6 +66,17 @@ def freeze_cell(cell: Cell[Any]) -> Cell[Any]:
         return Residual(freeze_cell(cell.cell))
     bare = formula_cell(cell)
     return bare.cell if isinstance(bare, IdentityInput) else FrozenCell(bare)
+
+
+def step_cells(
+    cells: Sequence[Cell[Any]], states: Sequence[Any], x: Float[Tensor, "N D"]
+) -> tuple[tuple[Any, ...], Float[Tensor, "N H"]]:
+    """One step of cells on top of each other: their states, and the output of the last."""
+    new = []
+    for cell, state in zip(cells, states, strict=True):
+        new.append(cell.step(state, cell.project(x)))
+        x = cell.output(new[-1])
+    return tuple(new), x
 
 
 class TokenProjections:

@@ -22,7 +22,7 @@ from elman.cells import (
 )
 from elman.decoding.interfaces import FixedStep
 from elman.layers.cross_entropy import weighted_mean
-from elman.layers.decoders.inference import freeze_cell
+from elman.layers.decoders.inference import freeze_cell, step_cells
 from elman.layers.embedding import Embedding, LockedDropout, Pretrained, PretrainedEmbedding
 from elman.layers.mixture import Mixture
 from elman.layers.ngram_mixture import MixedOutput, NGramMixture
@@ -130,11 +130,8 @@ class LanguageModelNetwork(nn.Module):
         cells = [freeze_cell(cell) for cell in stack.layers]
 
         def step(state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
-            new, x = list[Any](), self.embed(tokens[:, None])[:, 0]
-            for cell, old in zip(cells, state, strict=True):
-                new.append(cell.step(old, cell.project(x)))
-                x = cell.output(new[-1])
-            return tuple(new), self.softmax.logits(x)
+            state, h = step_cells(cells, state, self.embed(tokens[:, None])[:, 0])
+            return state, self.softmax.logits(h)
 
         return FixedStep(fuse_step(step))
 

@@ -7,8 +7,9 @@ import torch
 from elman.decoding import Step
 from elman.decoding.interfaces import FixedStep
 from elman.layers.decoders.attention_decoder import AttentionDecoder
-from elman.layers.decoders.base import DecoderContext, DecoderOutput
-from elman.layers.decoders.inference import InferenceDecoder, TokenProjections
+from elman.layers.decoders.base import DecoderContext, DecoderOutput, RecurrentDecoder
+from elman.layers.decoders.inference import InferenceDecoder, TokenProjections, freeze_cell
+from elman.layers.decoders.without_attention import ContextDecoder, PlainDecoder
 from elman.layers.packed_linear import PackedLinear
 from elman.scan.fused_step import fuse_step, unrecordable_reason
 from elman.shapes import Float, Int, Tensor
@@ -23,9 +24,10 @@ class QuickSteps:
 
     def __init__(self, net: Seq2SeqNetwork) -> None:
         self.net, self.decoder = net, net.decoder
+        self.output = PackedLinear(net.softmax.W, net.softmax.b)
+        self.cells = [freeze_cell(cell) for cell in getattr(self.decoder, "layers", ())]
         if isinstance(self.decoder, AttentionDecoder):
             self.writer = InferenceDecoder(self.decoder)
-            self.output = PackedLinear(net.softmax.W, net.softmax.b)
             self.table = TokenProjections(net.target, self.decoder) if net.softmax.b.is_cuda else None
 
     def begin(self, batch: Seq2SeqBatch, most: int) -> tuple[Step[State], State]:
@@ -35,25 +37,38 @@ class QuickSteps:
 
     def step_after(self, session: DecoderContext, batch: Seq2SeqBatch) -> Step[State]:
         """The step of a decoder that has read the sources."""
-        net, decoder = self.net, self.decoder
-        if not isinstance(decoder, AttentionDecoder):
-            return step_after(net, session, batch)
-        session = self.writer.begin(session)
+        if isinstance(self.decoder, AttentionDecoder):
+            step = self._attend(self.decoder, self.writer.begin(session), batch)
+        elif isinstance(self.decoder, PlainDecoder | ContextDecoder):
+            step = self._go_on(self.decoder, session)
+        else:
+            return step_after(self.net, session, batch)
+        return FixedStep(fuse_step(step)) if self.unrecordable_reason() is None else step
+
+    def _attend(self, decoder: AttentionDecoder, session: DecoderContext, batch: Seq2SeqBatch) -> Step[State]:
         # On a CPU what one thread computes, no other reads.
-        inputs = self.table or TokenProjections(net.target, decoder)
+        net, inputs = self.net, self.table or TokenProjections(self.net.target, decoder)
 
         def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
             state, o, weights = decoder.step(self.writer, session, state, inputs(to_vocabulary(net, tokens)))
             reading = DecoderOutput(state, o[:, None], weights[:, None])
             return state, with_copies(net, reading, self.output(net.softmax.P(o)), batch)
 
-        return FixedStep(fuse_step(step)) if self.unrecordable_reason() is None else step
+        return step
+
+    def _go_on(self, decoder: PlainDecoder | ContextDecoder, session: DecoderContext) -> Step[State]:
+        net = self.net
+
+        def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
+            state, o = decoder.step(self.cells, session, state, net.target(tokens[:, None])[:, 0])
+            return state, net.softmax.logits(o)
+
+        return step
 
     def unrecordable_reason(self) -> str | None:
         """Why no CUDA graph can be made of its steps; None where one can."""
-        if not isinstance(self.decoder, AttentionDecoder):
-            return f"{type(self.decoder).__name__} runs whole sequences"
+        if not isinstance(self.decoder, RecurrentDecoder):
+            return f"{type(self.decoder).__name__} has no cells"
         if self.net.softmax.b.dtype == torch.float64:
             return "kernels for rows of logits have 32 bits"
-        reasons = map(unrecordable_reason, self.decoder.layers)
-        return next(filter(None, reasons), None)
+        return next(filter(None, map(unrecordable_reason, self.decoder.layers)), None)
