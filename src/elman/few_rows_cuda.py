@@ -34,7 +34,7 @@ def _(x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
     return x.new_empty(1, len(W))
 
 
-def _multiply(x, W, b, y, width, depth, step, biased: tl.constexpr, high: tl.constexpr, deep: tl.constexpr):  # type: ignore[no-untyped-def]  # fmt: skip # noqa: E501
+def _multiply(x, W, b, y, width, depth, step, biased: tl.constexpr, high: tl.constexpr, deep: tl.constexpr):  # type: ignore[no-untyped-def]  # fmt: skip
     h = tl.program_id(0) * high + tl.arange(0, high)
     d = tl.arange(0, deep)
     at = h.to(tl.int64)[:, None] * step + d[None, :]

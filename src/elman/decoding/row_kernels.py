@@ -22,7 +22,7 @@ _LINE = 1024  # columns
 
 
 def draw(
-    logits: Float[Tensor, "B V"], numbers: Float[Tensor, "K B"], place: Int[Tensor, "1"], temperature: float
+    logits: Float[Tensor, "B V"], numbers: Float[Tensor, "K B"], place: Int[Tensor, 1], temperature: float
 ) -> Int[Tensor, " B"]:
     """`Sample.choose` by that row of the numbers which is for this place.
 

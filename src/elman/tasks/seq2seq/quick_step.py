@@ -39,7 +39,7 @@ class QuickSteps:
         """The step of a decoder that has read the sources."""
         if isinstance(self.decoder, AttentionDecoder):
             step = self._attend(self.decoder, self.writer.begin(session), batch)
-        elif isinstance(self.decoder, PlainDecoder | ContextDecoder):
+        elif isinstance(self.decoder, PlainDecoder | ContextDecoder) and self.net.softmax.b.is_cuda:
             step = self._go_on(self.decoder, session)
         else:
             return step_after(self.net, session, batch)
