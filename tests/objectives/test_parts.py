@@ -12,6 +12,7 @@ from elman.objectives import ProfessorForcing, Reinforce, RiskConfig, SampleBatc
 from elman.objectives.auxiliary_network import AuxiliaryNetwork
 from elman.objectives.objective import Objective
 from elman.objectives.professor import Discriminator
+from elman.objectives.risk import measure_costs
 from elman.objectives.scheduled_sampling import SCHEDULES
 from elman.objectives.sequence_costs import bleu_cost, edit_cost, exact_cost
 from elman.pipeline.recipe import build
@@ -192,3 +193,21 @@ def test_wrong_options_are_named(objective, message):
 def test_a_classifier_has_no_objective_to_choose():
     with pytest.raises(ConfigError, match="unknown key 'objective'"):
         build({"task": "classifier", "objective": {"kind": "risk"}})
+
+
+def test_outputs_that_are_the_same_are_measured_once():
+    asked = []
+
+    def cost(outputs, references):
+        asked.extend(map(len, outputs))
+        return [[float(one[0]) for one in some] for some in outputs]
+
+    class Words:
+        @staticmethod
+        def words(rows):
+            return [list(row) for row in rows]
+
+    written = [[1], [2], [1], [2], [2], [1]]
+    found = measure_costs(cost, Words(), written, [[1], [2]])
+    assert found.tolist() == [[1, 2, 1], [2, 2, 1]]
+    assert asked == [2, 2]
