@@ -200,14 +200,9 @@ def test_outputs_that_are_the_same_are_measured_once():
 
     def cost(outputs, references):
         asked.extend(map(len, outputs))
-        return [[float(one[0]) for one in some] for some in outputs]
+        return [[float(row[0]) for row in some] for some in outputs]
 
-    class Words:
-        @staticmethod
-        def words(rows):
-            return [list(row) for row in rows]
-
-    written = [[1], [2], [1], [2], [2], [1]]
-    found = measure_costs(cost, Words(), written, [[1], [2]])
-    assert found.tolist() == [[1, 2, 1], [2, 2, 1]]
+    written = [[A], [B], [A], [B], [B], [A]]
+    found = measure_costs(cost, Toy(), written, [[A], [B]])
+    assert found.tolist() == [[A, B, A], [B, B, A]]
     assert asked == [2, 2]

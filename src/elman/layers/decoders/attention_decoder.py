@@ -13,6 +13,7 @@ from elman.layers.attention import Attention, Memory
 from elman.layers.decoders.base import DecoderContext, DecoderOutput, Readout, RecurrentDecoder
 from elman.layers.decoders.initial_state import DecoderInit
 from elman.layers.encoder import EncoderOutput
+from elman.scan.execution import compute_dtype
 from elman.shapes import Float, Tensor
 from elman.state import State
 
@@ -109,14 +110,19 @@ class AttentionDecoder(RecurrentDecoder):
 
 
 class TrainedWeights:
-    """`StepWeights` as they are: W [x; c] = W_x x + W_c c, of which the first is known for all tokens."""
+    """`StepWeights` as they are: W [x; c] = W_x x + W_c c, of which the first is known for all tokens.
+
+    Autocast would convert parts of a matrix anew at every step: they are converted once here.
+    """
 
     def __init__(self, decoder: AttentionDecoder, cells: Sequence[Cell[Any]], token_size: int) -> None:
         self.cells, self.readout = cells, decoder.readout
-        W, self.b = formula_cell(self.cells[0]).affine()
+        W, self.b = _convert(self.cells[0])
         self.W, self.W_o = W[:, :token_size], W[:, token_size:]
-        self.reader = self.cells[min(decoder.attention_layer, len(self.cells) - 1)]
-        self.wide = decoder.readout.W.in_features - cells[-1].output_size
+        wide = decoder.readout.W.in_features - cells[-1].output_size
+        if decoder.attention_layer < len(cells):
+            W, self.b_below = _convert(self.cells[decoder.attention_layer])
+            self.W_below, self.W_c = W[:, :-wide], W[:, -wide:]
 
     def project(self, xs: Float[Tensor, "B T D"]) -> Float[Tensor, "B T G"]:
         """W_x x + b of the first layer."""
@@ -126,11 +132,16 @@ class TrainedWeights:
         return linear_large(o, self.W_o)
 
     def project_below(self, h: Tensor) -> Tensor:
-        W, b = formula_cell(self.reader).affine()
-        return linear_large(h, W[:, : -self.wide], b)
+        return linear_large(h, self.W_below, self.b_below)
 
     def project_context(self, c: Tensor) -> Tensor:
-        return linear_large(c, formula_cell(self.reader).affine()[0][:, -self.wide :])
+        return linear_large(c, self.W_c)
+
+
+def _convert(cell: Cell[Any]) -> tuple[Tensor, Tensor | None]:
+    """W and b of a layer, in the precision that it computes in."""
+    W, b = formula_cell(cell).affine()
+    return W.to(compute_dtype(W)), b
 
 
 def formula_cell(cell: Cell[Any]) -> Formulaic | IdentityInput:
