@@ -90,7 +90,7 @@ class MinimumRisk(Objective):
 def measure_costs(
     cost: Cost, model: SequenceModel[Any], written: list[list[int]], right: list[list[int]]
 ) -> Float[Tensor, "B K"]:
-    """What each of some outputs costs; as many for each reference. Those that are the same are measured once."""
+    """What each of some outputs costs, as many for each reference; of equal ones it is found out once."""
     count = len(written) // len(right)
     numbers: dict[tuple[int, tuple[int, ...]], int] = {}
     which = [numbers.setdefault((i // count, tuple(row)), len(numbers)) for i, row in enumerate(written)]

@@ -65,7 +65,9 @@ def freeze_cell(cell: Cell[Any]) -> Cell[Any]:
     if isinstance(cell, Residual):
         return Residual(freeze_cell(cell.cell))
     bare = formula_cell(cell)
-    return bare.cell if isinstance(bare, IdentityInput) else FrozenCell(bare)
+    if isinstance(bare, IdentityInput):
+        return bare.cell
+    return bare if bare.mixes_input else FrozenCell(bare)
 
 
 def step_cells(
