@@ -1,5 +1,7 @@
 """A recorded rollout writes what the loop of Python writes: on a CPU its steps run one by one."""
 
+from typing import NamedTuple
+
 import pytest
 import torch
 from hypothesis import given
@@ -51,10 +53,11 @@ def policies(seed: int, rows: int) -> list:
 def both(model, number, seed, rows, stop=STOP, limit=13, constraints=()):
     given = {"start": model.start, "stop": stop, "limit": limit, "constraints": constraints}
     expected = rollout(model.step, model.state, policies(seed, rows)[number], **given)
+    policy = policies(seed, rows)[number]
     with torch.no_grad():
-        recorded = find_recording(FixedStep(model.step), policies(seed, rows)[number], **given)
+        recorded = find_recording(FixedStep(model.step), policy, **given)
         assert not isinstance(recorded, str), recorded
-        return expected, replay_rollout(recorded, model.state, **given)
+        return expected, replay_rollout(recorded, policy, model.state, **given)
 
 
 def assert_same(expected, found):
@@ -84,6 +87,24 @@ def test_it_obeys_constraints(seed, rows, number):
     assert_same(*both(make(seed, rows), number, seed, rows, constraints=rules))
 
 
+class FirstSteps(NamedTuple):
+    """Looks in Python at what was written, at the first steps."""
+
+    inert_from: int
+
+    def __call__(self, written, logits):
+        if written.length >= self.inert_from:
+            return logits
+        same = [3 if sum(row) % 2 else 4 for row in written.tokens.tolist()]
+        return logits.index_fill(1, torch.tensor(sorted(set(same))), float("-inf"))
+
+
+@given(seed=seeds, rows=st.integers(1, 5), number=st.integers(0, 4), first=st.integers(1, 11))
+def test_steps_that_cannot_be_recorded_go_before_the_others(seed, rows, number, first):
+    rules = [FirstSteps(first), BannedTokens(((2,),)), MinLength(3, (END,))]
+    assert_same(*both(make(seed, rows), number, seed, rows, limit=22, constraints=rules))
+
+
 def test_many_steps_are_recorded_as_one():
     assert_same(*both(make(5, 3), 1, 5, 3, stop=AtTokens(()), limit=203))
 
@@ -97,15 +118,16 @@ def test_it_says_where_nothing_may_be_written():
         given = {"start": model.start, "stop": STOP, "limit": 9, "constraints": rules}
         recorded = find_recording(FixedStep(model.step), Greedy(), **given)
         with pytest.raises(ModelError, match="row 0, position 0: the constraints forbid every token"):
-            replay_rollout(recorded, model.state, **given)
+            replay_rollout(recorded, Greedy(), model.state, **given)
 
 
 def test_a_generator_goes_on_where_the_loop_would_leave_it_on_an_accelerator():
     model, generator = make(3, 2), torch.Generator().manual_seed(3)
-    given = {"start": model.start, "stop": AtTokens(()), "limit": 16}
+    given = {"start": model.start, "stop": AtTokens(()), "limit": 13}
     with torch.no_grad():
         policy = Sample(generator=generator)
-        replay_rollout(find_recording(FixedStep(model.step), policy, **given), model.state, **given)
+        recorded = find_recording(FixedStep(model.step), policy, **given)
+        replay_rollout(recorded, policy, model.state, **given)
     other = torch.Generator().manual_seed(3)
     rollout(model.step, model.state, Sample(generator=other), **given)
     assert generator.get_state().equal(other.get_state())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch.nn.functional import pad
@@ -10,6 +11,16 @@ from torch.nn.functional import pad
 from elman.decoding.constraints import BannedTokens, ForcedPrefix, MinLength
 from elman.decoding.interfaces import Constraint
 from elman.shapes import Tensor
+
+
+@runtime_checkable
+class PassingConstraint(Protocol):
+    """A constraint that forbids nothing any more from some position on: until there nothing is recorded."""
+
+    @property
+    def inert_from(self) -> int:
+        """The position."""
+
 
 PlacedConstraint = Callable[[Tensor, Tensor], Tensor]
 """What may be written: place (1,), logits (B, V) -> logits, -inf where forbidden."""

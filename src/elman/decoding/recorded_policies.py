@@ -36,19 +36,20 @@ class RecordedPolicy(Protocol):
 class Recordable(Protocol):
     """A policy of another room that can be recorded, too."""
 
-    def record(self, start: Int[Tensor, " B"]) -> RecordedPolicy | str:
-        """The policy for as many rows; or why there is none."""
+    def record(self, start: Int[Tensor, " B"], first: int) -> RecordedPolicy | str:
+        """The policy for as many rows from this position on; or why there is none."""
 
 
-def record_policy(policy: Policy, start: Int[Tensor, " B"]) -> RecordedPolicy | str:
-    """The policy for as many rows as ``start`` has, where they are; or why it cannot be recorded."""
+def record_policy(policy: Policy, start: Int[Tensor, " B"], first: int = 0) -> RecordedPolicy | str:
+    """The policy for as many rows as ``start`` has, where they are, from the position ``first`` on; or why it
+    cannot be recorded."""
     if isinstance(policy, Greedy):
         return RecordedGreedy()
     if isinstance(policy, Sample):
-        return RecordedSample(policy, RandomBlock(start, policy.generator))
+        return RecordedSample(policy, RandomBlock(start, policy.generator), first)
     other: object = policy
     if isinstance(other, Recordable):
-        return other.record(start)
+        return other.record(start, first)
     return f"{type(policy).__name__} chooses in Python"
 
 
@@ -91,6 +92,7 @@ class RecordedSample:
 
     policy: Sample
     block: RandomBlock
+    first: int  # the position that the first number is for
 
     def draw(self) -> None:
         self.block.draw()
@@ -102,9 +104,9 @@ class RecordedSample:
         policy, numbers = self.policy, self.block.numbers
         filters = policy.top_k is not None or policy.top_p is not None or policy.min_p is not None
         if not logits.is_cuda:
-            return policy.choose(logits, numbers[place % BLOCK][0])
+            return policy.choose(logits, numbers[(place - self.first) % BLOCK][0])
         from elman.decoding.row_kernels import draw
 
         if filters:
-            return draw(policy.filter_logits(logits), numbers, place, 1.0)
-        return draw(logits, numbers, place, policy.temperature)
+            return draw(policy.filter_logits(logits), numbers, place, self.first, 1.0)
+        return draw(logits, numbers, place, self.first, policy.temperature)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic
+from typing import Any, Generic
 
 import torch
 
 from elman.cuda_graph import Recording
 from elman.decoding.interfaces import Constraint, FixedStep, Policy, Step, Stop
-from elman.decoding.recorded_constraints import PlacedConstraint, record_constraints
+from elman.decoding.recorded_constraints import PassingConstraint, PlacedConstraint, record_constraints
 from elman.decoding.recorded_policies import BLOCK, RecordedPolicy, record_policy
 from elman.decoding.recorded_stop import EndRule, find_end_rule
-from elman.decoding.rollout_books import RolloutBooks
+from elman.decoding.rollout_books import Lead, RolloutBooks
 from elman.shapes import Int, Tensor
 from elman.state import S, leaves, map_state
 
@@ -33,13 +33,21 @@ class RecordedRollout(Generic[S]):
     policy: RecordedPolicy
     rule: EndRule
     constraints: Sequence[PlacedConstraint]
+    first: int = 0  # steps that are not recorded, since a constraint looks at what they write
 
-    def run(self, state: S, start: Int[Tensor, " B"], limit: int) -> tuple[RolloutBooks, S]:
-        """What was written until all rows have ended, and the state of each before it reads its last token."""
+    def run(
+        self, state: S, start: Int[Tensor, " B"], limit: int, lead: Lead | None = None
+    ) -> tuple[RolloutBooks, S]:
+        """What was written until all rows have ended, and the state of each before it reads its last token.
+
+        ``lead`` is what the first steps wrote, and the state the one after them.
+        """
         recording, books, state = self.record(state, start, limit)
+        if lead is not None:
+            books.begin_after(lead)
         going = GoingRows(books.live)
-        for _ in range(0, limit, BLOCK):
-            for _ in range(BLOCK):
+        for i in range(self.first, limit, BLOCK):
+            for _ in range(min(BLOCK, limit - i)):
                 self.policy.draw()
             self.policy.load()
             for _ in range(BLOCK // recording.times):
@@ -50,7 +58,8 @@ class RecordedRollout(Generic[S]):
 
     def record(self, state: S, start: Int[Tensor, " B"], limit: int) -> tuple[Recording, RolloutBooks, S]:
         """The step or several of them, what they write, and the state in place."""
-        books = RolloutBooks.open(start, self.rule, limit, -(-limit // BLOCK) * BLOCK)
+        blocks = -(-(limit - self.first) // BLOCK)
+        books = RolloutBooks.open(start, self.rule, limit, self.first + blocks * BLOCK)
         state = map_state(torch.clone, state)
         buffers = [*books.changing, *tensors(state)]
         times = BLOCK if limit >= _MANY else 1
@@ -98,15 +107,17 @@ def find_recording(
         return "the step is a function that may do anything in Python"
     if torch.is_grad_enabled():
         return "gradients are computed"
-    if limit < WORTH:
+    passing: list[Any] = [one for one in constraints if isinstance(one, PassingConstraint)]
+    first = max((one.inert_from for one in passing), default=0)
+    if limit - first < WORTH:
         return f"fewer than {WORTH} steps are not worth a recording"
-    rule, recorded = find_end_rule(stop), record_policy(policy, start)
-    placed = record_constraints(constraints, start)
+    rule, recorded = find_end_rule(stop), record_policy(policy, start, first)
+    placed = record_constraints([one for one in constraints if not isinstance(one, PassingConstraint)], start)
     if isinstance(rule, str):
         return rule
     if isinstance(recorded, str):
         return recorded
-    return placed if isinstance(placed, str) else RecordedRollout(step, recorded, rule, placed)
+    return placed if isinstance(placed, str) else RecordedRollout(step, recorded, rule, placed, first)
 
 
 def tensors(state: S) -> list[Tensor]:

@@ -11,6 +11,15 @@ from elman.decoding.recorded_stop import EndRule
 from elman.shapes import Bool, Float, Int, Tensor
 
 
+class Lead(NamedTuple):
+    """What was written before the first recorded step."""
+
+    tokens: Int[Tensor, "B P"]
+    log_probs: Float[Tensor, "B P"]
+    mask: Bool[Tensor, "B P"]
+    live: Bool[Tensor, " B"]
+
+
 class RolloutBooks(NamedTuple):
     """The same as lists of turns, in tensors with room for all steps."""
 
@@ -42,6 +51,19 @@ class RolloutBooks(NamedTuple):
             ends=torch.tensor(rule.ends, dtype=torch.long, device=device),
             lengths=lengths.clamp(min=1),
         )
+
+    def begin_after(self, lead: Lead) -> None:
+        """Go on behind what was written before."""
+        count = lead.tokens.shape[1]
+        for whole, part in (
+            (self.tokens, lead.tokens),
+            (self.log_probs, lead.log_probs),
+            (self.mask, lead.mask),
+        ):
+            whole[:, :count] = part
+        self.live.copy_(lead.live)
+        self.token.copy_(torch.where(lead.live, lead.tokens[:, -1], PADDING))
+        self.place.fill_(count)
 
     @property
     def changing(self) -> tuple[Tensor, ...]:

@@ -22,9 +22,9 @@ _LINE = 1024  # columns
 
 
 def draw(
-    logits: Float[Tensor, "B V"], numbers: Float[Tensor, "K B"], place: Int[Tensor, 1], temperature: float
+    logits: Float[Tensor, "B V"], numbers: Float[Tensor, "K B"], place: Tensor, first: int, temperature: float
 ) -> Int[Tensor, " B"]:
-    """`Sample.choose` by that row of the numbers which is for this place.
+    """`Sample.choose` by that row of the numbers which is for this place (1,); the first one is for ``first``.
 
     Exponentials have 32 bits, their sums 64: another token is drawn only where a number comes within some 1e-7
     of the edge between two.
@@ -33,7 +33,7 @@ def draw(
     tokens = torch.empty(rows, dtype=torch.long, device=logits.device)
     lines = min(16 if rows <= _FEW else 4, triton.next_power_of_2(triton.cdiv(width, _LINE)))
     _draw_kernel[(rows,)](
-        logits, numbers, place, tokens, width, logits.stride(0), rows, len(numbers), 1 / temperature,
+        logits, numbers, place, tokens, width, logits.stride(0), rows, len(numbers), first, 1 / temperature,
         lines=lines, line=_LINE, num_warps=max(4, lines),
     )  # fmt: skip
     return tokens
@@ -66,7 +66,7 @@ def _shape(rows: int, width: int) -> dict[str, int]:
     return {"block": block, "num_warps": 16 if block > 4096 else 8}
 
 
-def _draw(logits, numbers, place, tokens, width, stride, rows, steps, sharpness, lines: tl.constexpr, line: tl.constexpr):  # type: ignore[no-untyped-def]  # fmt: skip # noqa: E501
+def _draw(logits, numbers, place, tokens, width, stride, rows, steps, first, sharpness, lines: tl.constexpr, line: tl.constexpr):  # type: ignore[no-untyped-def]  # fmt: skip # noqa: E501
     row = tl.program_id(0).to(tl.int64)
     r = tl.arange(0, lines)
     i = r[:, None] * line + tl.arange(0, line)[None, :]
@@ -80,7 +80,7 @@ def _draw(logits, numbers, place, tokens, width, stride, rows, steps, sharpness,
         x = tl.load(logits + row * stride + start + i, mask=start + i < width, other=-float("inf"))
         mass = tl.exp((x.to(tl.float32) - top) * sharpness).to(tl.float64)
         total += tl.sum(tl.sum(mass, 1), 0)
-    at = tl.load(place) % steps
+    at = (tl.load(place) - first) % steps
     point = tl.load(numbers + at * rows + row) * total
     before = tl.zeros([], tl.float64)
     passed = tl.zeros([], tl.int32)

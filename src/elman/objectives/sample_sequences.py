@@ -70,9 +70,9 @@ class FirstGreedy:
         first = torch.arange(len(logits), device=logits.device) % self.rows == 0
         return torch.where(first, logits.argmax(-1), self.other(position, logits))
 
-    def record(self, start: Int[Tensor, " N"]) -> RecordedPolicy | str:
+    def record(self, start: Int[Tensor, " N"], first: int) -> RecordedPolicy | str:
         """The same within a recording."""
-        other = record_policy(self.other, start)
+        other = record_policy(self.other, start, first)
         return other if isinstance(other, str) else RecordedFirstGreedy(self.rows, other)
 
 
