@@ -23,6 +23,7 @@ from elman.objectives import (
 from elman.objectives.auxiliary_network import AuxiliaryNetwork
 from elman.objectives.objective import Objective
 from elman.objectives.professor import Discriminator
+from elman.objectives.risk import measure_costs
 from elman.objectives.scheduled_sampling import SCHEDULES
 from elman.objectives.sequence_costs import bleu_cost, edit_cost, exact_cost
 from elman.pipeline.recipe import build
@@ -252,3 +253,16 @@ def test_wrong_options_are_named(objective, message):
 def test_a_classifier_has_no_objective_to_choose():
     with pytest.raises(ConfigError, match="unknown key 'objective'"):
         build({"task": "classifier", "objective": {"kind": "risk"}})
+
+
+def test_outputs_that_are_the_same_are_measured_once():
+    asked = []
+
+    def cost(outputs, references):
+        asked.extend(map(len, outputs))
+        return [[float(row[0]) for row in some] for some in outputs]
+
+    written = [[A], [B], [A], [B], [B], [A]]
+    found = measure_costs(cost, Toy(), written, [[A], [B]])
+    assert found.tolist() == [[A, B, A], [B, B, A]]
+    assert asked == [2, 2]
