@@ -190,6 +190,10 @@ class Task(UserMethods[Row], ABC):
         """This untrained model with rows for the words of texts without labels."""
         raise ConfigError(f"{self.spec.title} learns nothing from unlabelled text")
 
+    def add_readers(self, sources: Mapping[bool, Any]) -> Task:
+        """This untrained model with language models beside its words, by whether they read backward."""
+        raise ConfigError(f"{self.spec.title} reads no language model beside its words")
+
     def pretraining(self, texts: Iterable[str]) -> Any:
         """An `EncoderPretraining`: the encoder as a language model of texts without labels."""
         raise ConfigError(f"{self.spec.title} learns nothing from unlabelled text")
