@@ -262,6 +262,19 @@ class Task(UserMethods[Row], ABC):
         """Choose on validation data how sure answers are; the scores that are other ones then."""
         return {}
 
+    @property
+    def folds(self) -> int:
+        """Into how many parts all examples are cut to choose by answers to those not learnt; 0: none."""
+        return 0
+
+    def judge_alone(self, dataset: Any) -> Tensor:
+        """What the network by itself says of examples (N, Y)."""
+        raise ConfigError(f"of {self.spec.title} nothing is chosen by folds")
+
+    def choose_by_folds(self, dataset: Any, said: Tensor) -> None:
+        """Choose by what the network says of each example, ``said``, when it has not read it."""
+        raise ConfigError(f"of {self.spec.title} nothing is chosen by folds")
+
     def learn_held_out(self, training: Any, held: Any) -> None:
         """Learn what needs no updates from the examples that were held out, too: the model is validated."""
 
