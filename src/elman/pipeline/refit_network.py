@@ -60,13 +60,13 @@ def refit_network(recipe: Recipe, model: Task, examples: list[Any], first: First
     dataset, _ = model.guess_labels(dataset, first.texts, recipe.pretraining)
     try:
         said = _judge_folds(recipe, model, dataset, first.weights)
+        if said is not None:
+            _say(f"of texts that were not learnt, in all folds: {model.choose_by_folds(dataset, said)}")
         _say(f"now all {len(examples):,} {model.noun} are trained on")
         _train(recipe, model, dataset, first.weights)
     except BaseException:
         load_weights(model.net, validated)
         raise
-    if said is not None:
-        model.choose_by_folds(dataset, said)
     return stats
 
 

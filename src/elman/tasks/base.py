@@ -271,8 +271,8 @@ class Task(UserMethods[Row], ABC):
         """What the network by itself says of examples (N, Y)."""
         raise ConfigError(f"of {self.spec.title} nothing is chosen by folds")
 
-    def choose_by_folds(self, dataset: Any, said: Tensor) -> None:
-        """Choose by what the network says of each example, ``said``, when it has not read it."""
+    def choose_by_folds(self, dataset: Any, said: Tensor) -> str:
+        """Choose by what the network says of each example that it has not read: the scores after that."""
         raise ConfigError(f"of {self.spec.title} nothing is chosen by folds")
 
     def learn_held_out(self, training: Any, held: Any) -> None:

@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import torch
 from torch.nn.functional import cross_entropy
 
+from elman.number_format import format_number
 from elman.shapes import Float, Int, Tensor
+from elman.tasks.label_data import LabelDataset
+from elman.tasks.label_decision import LabelAnswers
 from elman.tasks.logistic_regression import fit_mixture
 
+if TYPE_CHECKING:
+    from elman.tasks.classifier.task import Classifier
+
 _SURE = 2.0  # standard errors by which the network has to make answers likelier, else it counts nothing
+
+
+def choose_by_folds(task: Classifier, dataset: LabelDataset, said: Tensor) -> str:
+    """See `Task.choose_by_folds`: the mixture, and the temperature of what it says."""
+    ngrams = task.ngram_answers
+    assert ngrams is not None
+    assert task.net.mix is not None
+    w = choose_mixture(said, ngrams, torch.tensor(dataset.labels))
+    task.net.mix.copy_(w)
+    parts = (w[0] * said + w[1] * ngrams, said, ngrams)
+    mixed, network, counted = (LabelAnswers(z, dataset.labels, task.labels.items) for z in parts)
+    task.decision = task.decision.calibrate(mixed)
+    scores = [task.judge_answers(part).scores[task.metric] for part in (mixed, network, counted)]
+    both, *each = (format_number(score, 3) for score in scores)
+    nothing = "" if w[0] else "; the network counts nothing: n-grams alone may be as good"
+    return f"{task.metric} {both} (network {each[0]}, n-grams {each[1]}){nothing}"
 
 
 def choose_mixture(

@@ -23,13 +23,13 @@ from elman.tasks.classifier.data import (
     resolve_delimiter,
 )
 from elman.tasks.classifier.explain import trace
-from elman.tasks.classifier.fold_mixture import choose_mixture
+from elman.tasks.classifier.fold_mixture import choose_by_folds
 from elman.tasks.classifier.guesses import ClassifierPretrainingConfig, add_guesses, fit_with_guesses
 from elman.tasks.classifier.network import ClassifierConfig, ClassifierNetwork
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.few_texts import FEW, FOLDS, fit_few_texts
 from elman.tasks.label_data import LabelDataset, MultilabelExample
-from elman.tasks.label_decision import LabelAnswers, LossOptions, Prediction
+from elman.tasks.label_decision import LossOptions, Prediction
 from elman.tasks.label_task import LabelTask
 from elman.tasks.logistic_regression import fit_mixture
 from elman.tasks.ngram_fit import LabelLoss, NGramChoice, choose_ngrams, fit_ngram_model
@@ -49,6 +49,9 @@ __all__ = [
 ]
 
 
+_FOLDED = 20_000  # words of all texts; five more networks of them take a minute or two
+
+
 class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
     """Texts to labels. Make one with ``from_examples``, or load one from a model folder."""
 
@@ -64,12 +67,14 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
     network = ClassifierNetwork
     _choice: NGramChoice | None = None  # how the n-grams were fitted, where that was chosen
     _fits_ngrams = False  # whether the n-grams are of this run
-    _answers: Tensor | None = None  # of n-grams to few texts that they have not read, where that is known
+    ngram_answers: Tensor | None = None  # of the n-grams of few texts, to each without having read it
+    _few_words = False  # whether these texts are short, too
     unlabelled: Sequence[tuple[str, ...]] = ()  # texts that the n-grams are fitted to with guesses, if any
     read = staticmethod(read_examples)
     resolve_data = staticmethod(resolve_delimiter)
     trace = trace
     guess_labels = add_guesses
+    choose_by_folds = choose_by_folds
     blueprint = list_classifier_parts
 
     @classmethod
@@ -117,7 +122,8 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         texts, forms, labels = [text for (text,) in examples.rows], examples.forms, len(self.labels.items)
         self._fits_ngrams = True
         if len(texts) < FEW and isinstance(self.decision, SoftmaxDecision) and not self.config.class_weights:
-            model, self._answers = fit_few_texts(texts, forms, torch.tensor(examples.labels), labels)
+            model, self.ngram_answers = fit_few_texts(texts, forms, torch.tensor(examples.labels), labels)
+            self._few_words = sum(map(len, texts)) <= _FOLDED
         else:
             loss = self._ngram_loss(examples)
             self._choice = self._choice or choose_ngrams(texts, forms, labels, loss)
@@ -150,8 +156,9 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
 
     @property
     def folds(self) -> int:
-        """A tenth of few texts would say by chance how much the network counts."""
-        return FOLDS if self._answers is not None and self.config.calibrate and not self.unlabelled else 0
+        """Of few texts, if they are short: a tenth of them would say by chance how much the network counts."""
+        chosen = self._few_words and self.config.calibrate and not self.unlabelled
+        return FOLDS if chosen else 0
 
     def judge_alone(self, dataset: LabelDataset) -> Tensor:
         mix, self.net.mix = self.net.mix, None
@@ -159,13 +166,6 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
             return self.logits(dataset.rows, dataset.forms)
         finally:
             self.net.mix = mix
-
-    def choose_by_folds(self, dataset: LabelDataset, said: Tensor) -> None:
-        assert self._answers is not None
-        assert self.net.mix is not None
-        self.net.mix.copy_(choose_mixture(said, self._answers, torch.tensor(dataset.labels)))
-        mixed = self.net.mix[0].cpu() * said + self.net.mix[1].cpu() * self._answers
-        self.decision = self.decision.calibrate(LabelAnswers(mixed, dataset.labels, self.labels.items))
 
     def build_batches(self, dataset: LabelDataset, data: ClassifierDataConfig, seed: int) -> Any:
         """Of long texts only what is read counts; how much is left out is said."""
