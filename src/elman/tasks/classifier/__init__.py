@@ -26,8 +26,8 @@ SPEC = TaskSpec(
     next_command='echo "a text of yours" | elman predict {} --top 3',
     help="""Train a text classifier.
 
-    The defaults give a good model on a few thousand lines in a few minutes: a bidirectional LSTM with max
-    pooling. Any key of a recipe can be set with --set.
+    The defaults give a good model on a few thousand lines in a few minutes: a bidirectional LSTM with
+    attention, beside a linear model of n-grams. Any key of a recipe can be set with --set.
 
     \b
     Examples:
