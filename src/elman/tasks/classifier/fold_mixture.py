@@ -17,7 +17,11 @@ from elman.tasks.logistic_regression import fit_mixture
 if TYPE_CHECKING:
     from elman.tasks.classifier.task import Classifier
 
-_SURE = 2.0  # standard errors by which the network has to make answers likelier, else it counts nothing
+# Standard errors by which the network has to make answers likelier, else it counts nothing. Draws of 400 lines,
+# judged on 1,500 others: the errors, then accuracy by n-grams alone, with the network as 40 lines say, and as
+# all lines say in folds. TREC 4.9: 72.5, 73.1, 73.1; 2.7: 70.1, 71.7, 72.8; ATIS 2.3: 91.1, 92.7, 92.6;
+# SST-2 1.2: 68.7, 68.3, 67.0, and 0.0: 66.9, 65.8, 66.9.
+_SURE = 1.64
 
 
 def choose_by_folds(task: Classifier, dataset: LabelDataset, said: Tensor) -> str:
