@@ -52,13 +52,13 @@ def test_an_answer_is_one_line_whatever_it_holds():
 @pytest.mark.parametrize("columns", [("1", "1"), ("text", "text")])
 def test_one_column_is_not_text_and_label(columns, tmp_path):
     text, label = columns
-    with pytest.raises(ConfigError, match="one column is to be text and label"):
+    with pytest.raises(ConfigError, match=r"one column is to be text and label"):
         list(read_examples(ClassifierDataConfig(text=text, label=label), table(tmp_path / "a.tsv", 4)))
 
 
 def test_one_column_is_not_both_texts_of_a_pair(tmp_path):
     (tmp_path / "a.tsv").write_text("first\tsecond\tlabel\na\tb\tx\n")
-    with pytest.raises(ConfigError, match="one column is to be first and second: .* --second"):
+    with pytest.raises(ConfigError, match=r"one column is to be first and second: .* --second"):
         list(Pairs.read(PairsDataConfig(second="first"), str(tmp_path / "a.tsv")))
 
 

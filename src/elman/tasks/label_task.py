@@ -111,6 +111,9 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
         grown = grow_words(self.featurizer, self.config, tokens, (w for text in texts for w in split(text)))
         return type(self)(self.config, grown.featurizer, self.labels, self.decision)
 
+    def add_readers(self: M, sources: Mapping[bool, Any]) -> M:
+        return type(self)(self.config, self.featurizer.add_readers(sources), self.labels, self.decision)
+
     def pretraining(self, texts: Iterable[str]) -> EncoderPretraining:
         return EncoderPretraining(self.featurizer, self.net, texts)
 

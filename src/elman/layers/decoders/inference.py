@@ -64,8 +64,7 @@ class InferenceDecoder:
 
 
 class LazyWriter:
-    """The step of a decoder by `InferenceDecoder`, which is made when it is first asked for; on a GPU, whose steps
-    are recorded, before them."""
+    """The step of a decoder by `InferenceDecoder`, made when it is first asked for; on a GPU before that."""
 
     def __init__(self, decoder: AttentionDecoder, embedding: Embedding) -> None:
         self.decoder, self.embedding = decoder, embedding
