@@ -58,13 +58,13 @@ def test_one_column_is_not_text_and_label(columns, tmp_path):
 
 def test_one_column_is_not_both_texts_of_a_pair(tmp_path):
     (tmp_path / "a.tsv").write_text("first\tsecond\tlabel\na\tb\tx\n")
-    with pytest.raises(ConfigError, match="one column is to be first and second: .* --second"):
+    with pytest.raises(ConfigError, match=r"one column is to be first and second: .* --second"):
         list(Pairs.read(PairsDataConfig(second="first"), str(tmp_path / "a.tsv")))
 
 
 def test_one_column_is_not_source_and_features(tmp_path):
     (tmp_path / "a.tsv").write_text("source\ttarget\nwalk\twalked\n")
-    with pytest.raises(ConfigError, match="one column is to be text and features: .* --features"):
+    with pytest.raises(ConfigError, match=r"one column is to be text and features: .* --features"):
         list(Seq2Seq.read(Seq2SeqDataConfig(features="source"), str(tmp_path / "a.tsv")))
 
 
