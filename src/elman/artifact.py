@@ -17,7 +17,7 @@ from elman.atomic_files import write_atomically
 from elman.building_limit import limit_to_weights
 from elman.config import build_config, to_plain
 from elman.devices import choose_device, find_device
-from elman.errors import ConfigError, ModelError, printable, quote
+from elman.errors import ArgumentError, ConfigError, ModelError, printable, quote
 from elman.folders.folder_contents import find_run
 from elman.folders.folder_swap import read_settled
 from elman.folders.output_folder import claim_for_saving, parse_folder
@@ -100,6 +100,10 @@ def load(
     ``options`` stand for the stored ones of the model. ``cell`` is for a model whose cell is code, which a
     folder does not hold: the class, or ``"FILE.py:NAME"``. ``auto`` is a GPU where there is one.
     """
+    if task is not None and not issubclass(task, Task):
+        raise ArgumentError(
+            f"load: task is {task.__name__}; it must be a class such as elman.Classifier, or None"
+        )
     path, device = parse_folder(folder), choose_device(device)
     find_device(device)  # before anything is read
     return read_settled(path, lambda: _load(path, task, device, (options, cell)))
