@@ -102,7 +102,14 @@ def unchecked_config(max_tokens):
     config.__post_init__()
 
 
-@pytest.mark.parametrize("wrong", [[[1.0]], np.zeros((1, 2, 3)), None, "a b", torch.zeros(1, 2, 3).to_sparse()])
+NO_NUMBERS = torch.zeros(1, 2, 3, device="meta")
+NO_SIZES = torch.nested.nested_tensor([torch.zeros(2, 3)])
+SPARSE = torch.zeros(1, 2, 3).to_sparse()
+
+
+@pytest.mark.parametrize(
+    "wrong", [[[1.0]], np.zeros((1, 2, 3)), None, "a b", SPARSE, NO_NUMBERS, NO_SIZES], ids=range(7)
+)
 def test_what_is_no_dense_tensor_is_refused(wrong):
     with pytest.raises(ArgumentError, match=r"^xs is .*; it must be (a tensor|dense)"):
         check_tensors(xs=wrong, mask=None)
@@ -119,3 +126,12 @@ def test_many_mistakes_are_refused_without_the_types_of_the_test_run(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
     assert "300 inputs" in done.stdout
+
+
+def test_a_model_is_asked_for_by_the_class_of_a_task():
+    """In a process of its own, without the checks of types of the test run."""
+    code = "import elman\ntry: elman.load('m', int)\nexcept elman.errors.ArgumentError as e: print(e)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "load: task is int; it must be a class such as elman.Classifier, or None\n", (
+        done.stderr
+    )

@@ -17,7 +17,7 @@ from elman.atomic_files import write_atomically
 from elman.building_limit import limit_to_weights
 from elman.config import build_config, to_plain
 from elman.devices import choose_device, find_device
-from elman.errors import ConfigError, ModelError, check_option, printable, quote
+from elman.errors import ArgumentError, ConfigError, ModelError, check_option, printable, quote
 from elman.folders.folder_contents import find_run
 from elman.folders.folder_swap import read_settled
 from elman.folders.output_folder import claim_for_saving, parse_folder
@@ -119,6 +119,10 @@ def load(
     folder does not hold: the class, or ``"FILE.py:NAME"``. ``auto`` is a GPU where there is one. With the
     ``precision`` bfloat16 matrices are rounded to 8 bits, which a CPU reads in half the time; sums are float32.
     """
+    if task is not None and not issubclass(task, Task):
+        raise ArgumentError(
+            f"load: task is {task.__name__}; it must be a class such as elman.Classifier, or None"
+        )
     path, device = parse_folder(folder), choose_device(device)
     find_device(device)  # before anything is read
     check_option("precision", repr(precision), precision in PRECISIONS, " or ".join(PRECISIONS))

@@ -1,7 +1,7 @@
 """Kill what is no training: a library of C++ while it is built, and a search for settings.
 
-After every kill of a build there is the whole library or none, and whoever comes next builds it. A search goes on
-where it was: a trial that had ended keeps its result, and the result of all is a model.
+After every kill of a build there is the whole library or none, and whoever comes next builds it. A search goes
+on where it was: a trial that had ended keeps its result, and the result of all is a model.
 
     python -m tests.campaign.kills_of_tools --builds 300 --searches 20 --jobs 8
 """
@@ -110,9 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             calls = [(kill, share, f"{options.seed}-{job}") for job in range(options.jobs) if count]
             results = pool.starmap(work, calls)
             findings = [one for _, found in results for one in found]
-            print(
-                f"{kill.__name__}: {sum(k for k, _ in results)} kills of {share * len(calls)}, {len(findings)} findings"
-            )
+            kills, runs = sum(kills for kills, _ in results), share * len(calls)
+            print(f"{kill.__name__}: {kills} kills of {runs} runs: {len(findings)} findings", flush=True)
             all_findings += findings
     print(*all_findings, sep="\n", end="\n" * bool(all_findings), file=sys.stderr)
     print(f"{time.monotonic() - begun:.0f} s")

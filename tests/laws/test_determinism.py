@@ -12,6 +12,7 @@ import torch
 import elman
 from elman.decoding import Beam, Greedy
 from elman.generation import GenerationConfig, Sampling
+from elman.inspect.executors import executor_choices
 
 ROWS = [("when was that", "time"), ("what year", "time"), ("where was that", "place"), ("a town", "place")] * 4
 TAGGED = [(["Ann", "saw", "Bob"], ["N", "V", "N"]), (["dogs", "bark"], ["N", "V"])] * 6
@@ -19,12 +20,21 @@ PAIRS = [("a b", "b a"), ("b c a", "a c b"), ("c", "c")] * 4
 LINES = ["once upon a time", "there was a king", "and a queen, too"] * 6
 TINY: dict[str, Any] = {"data": {"holdout": 0.0}, "model": {"embedding": 8, "hidden": 16}}
 SUBWORDS: dict[str, Any] = {**TINY, "tokens": {"kind": "bpe", "size": 280}}
+
+
+def with_cell(cell: str) -> dict[str, Any]:
+    """Wide enough for the executors that are compiled."""
+    return {**TINY, "model": {"embedding": 8, "hidden": 40, "cell": cell}}
+
+
 MAKE = {
     "classifier": lambda: elman.Classifier.train(ROWS, epochs=2, recipe=TINY),
     "pairs": lambda: elman.Pairs.train([(a, "that", label) for a, label in ROWS], epochs=1, recipe=TINY),
     "tagger": lambda: elman.Tagger.train(TAGGED, epochs=2, recipe=TINY),
     "seq2seq": lambda: elman.Seq2Seq.train(PAIRS, epochs=2, recipe=TINY),
     "lm": lambda: elman.LanguageModel.train(LINES, epochs=2, recipe=TINY),
+    "native": lambda: elman.LanguageModel.train(LINES, epochs=2, recipe=with_cell("gru")),
+    "parallel": lambda: elman.Tagger.train(TAGGED, epochs=2, recipe=with_cell("mingru")),
     "subwords": lambda: elman.LanguageModel.train(LINES, epochs=1, recipe=SUBWORDS),
 }
 ASK = {
@@ -87,7 +97,7 @@ def test_scores_agree_to_five_digits_whatever_stands_beside_a_line_and_with_more
         assert [float(score) for score in lm.scores(TEXTS)] == pytest.approx(together, rel=1e-5)
 
 
-@pytest.mark.parametrize("task", ["lm", "subwords"])
+@pytest.mark.parametrize("task", ["lm", "subwords", "native"])
 def test_three_samples_begin_with_the_one(models, task):
     rules = GenerationConfig(max_tokens=12)
     for seed in range(5):
@@ -96,3 +106,9 @@ def test_three_samples_begin_with_the_one(models, task):
             for n in (1, 3)
         )
         assert three[:1] == one
+
+
+@pytest.mark.parametrize(("task", "name"), [("native", "cpu"), ("parallel", "parallel")])
+def test_wide_models_are_trained_by_compiled_executors(models, task, name):
+    choices = executor_choices(models[task].net)
+    assert any(choice.executor == name for choice in choices if choice.mode.startswith("training")), choices

@@ -166,6 +166,18 @@ def test_other_options_cannot_go_on_with_a_search(begin, request_):
         begin(2, data={**request_.data, "model": {"hidden": 9}})
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("search.json", b"{}"), ("search.json", b"[]"), ("search.json", b'{"rungs": []}')]
+    + [("study.jsonl", line) for line in (b"\x00\xff{}\n", b"[]\n", b"{\n")],
+)
+def test_the_files_of_a_search_are_as_it_wrote_them_or_one_sentence(begin, tmp_path, name, content):
+    finish(begin(1))
+    (tmp_path / "tuned" / name).write_bytes(content)
+    with pytest.raises(ModelError, match=f"{name} is .*; begin a new one"):
+        begin(1)
+
+
 def test_a_training_that_fails_loses_only_its_trial(begin):
     search = begin(8, failing=(2, 3))
     events = finish(search)

@@ -13,7 +13,7 @@ import torch
 
 from elman.atomic_files import write_atomically
 from elman.config import to_plain
-from elman.errors import ConfigError
+from elman.errors import ConfigError, ModelError
 from elman.folders.search_folder import SEARCH
 from elman.pipeline.choose_defaults import (
     apply_settings,
@@ -83,10 +83,13 @@ class TuningPlan:
 def read_plan(folder: Path, request: SearchRequest) -> TuningPlan:
     """The plan of a search that is resumed, which must be for the same settings and data."""
     stored = read_json(folder / SEARCH)
-    plan = TuningPlan(
-        **{f.name: stored[f.name] for f in fields(TuningPlan)} | {"rungs": tuple(stored["rungs"])}
-    )
-    asked = json.loads(json.dumps(_request_data(request, plan.rungs[-1])))
+    try:
+        values = {f.name: stored[f.name] for f in fields(TuningPlan)}
+        plan = TuningPlan(**values | {"rungs": tuple(map(float, stored["rungs"]))})
+        longest = plan.rungs[-1]
+    except (KeyError, IndexError, TypeError, ValueError):
+        raise ModelError(f"{folder / SEARCH} is not what a search has written; begin a new one") from None
+    asked = json.loads(json.dumps(_request_data(request, longest)))
     if (plan.data, plan.folds) != (asked, request.folds):
         raise ConfigError(f"{folder} holds a search with other options: resume it by the same command")
     return plan

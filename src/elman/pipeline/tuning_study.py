@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping
 from math import ceil
@@ -9,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+from elman.errors import ModelError
 from elman.folders.search_folder import JOURNAL
 from elman.pipeline.search_space import make_distributions
 from elman.pipeline.tuning_plan import REDUCTION, TuningPlan
@@ -158,6 +160,12 @@ def _mend_journal(path: Path) -> None:
         return
     content = path.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
+    try:
+        lines = [json.loads(line) for line in whole.splitlines()]
+    except (ValueError, RecursionError):
+        lines = [None]
+    if not all(isinstance(line, dict) for line in lines):
+        raise ModelError(f"{path} is damaged: it is not what a search has written; begin a new one")
     if whole != content:
         with open(path, "r+b") as file:
             file.truncate(len(whole))

@@ -95,6 +95,9 @@ def check_tensors(*, xs: object, mask: object) -> None:
         if isinstance(value, torch.Tensor):
             if value.layout != torch.strided:
                 raise ArgumentError(f"{name} is {value.layout}; it must be dense: {name}.to_dense()")
+            if value.is_nested or value.device.type == "meta":
+                what = "nested" if value.is_nested else "on the device meta, without numbers"
+                raise ArgumentError(f"{name} is {what}; it must be a tensor (batch, steps, ...) of numbers")
         elif value is not None or name == "xs":
             raise ArgumentError(f"{name} is {show_value(value)}; it must be a tensor (torch.as_tensor)")
 
