@@ -14,6 +14,7 @@ from tests.mutants.rooms import room_of
 
 # What these run, they run in processes of their own.
 UNMAPPED = ("tests/test_docs.py", "tests/test_project.py", "tests/cli/test_guide.py", "tests/mutants/")
+UNMAPPED += ("tests/course/test_notebooks.py",)
 LONGEST_TEST = 20.0  # seconds
 ASSUMED = 15.0  # seconds for a test file that was not recorded
 MOST_FILES = 3  # of those for one mutant
