@@ -37,6 +37,13 @@ def test_widths_that_no_cell_has_are_refused(widths):
         read_cell({**copy.deepcopy(DATA), "widths": widths})
 
 
+@pytest.mark.parametrize("heads", [0, -1, 1 << 20, 2.0, True, "2", None])
+def test_heads_that_no_cell_has_are_refused(heads):
+    with pytest.raises(FormulaError, match=r"a stored cell has .* heads"):
+        read_cell({**copy.deepcopy(DATA), "heads": heads})
+    assert read_cell({**copy.deepcopy(DATA), "heads": 1})
+
+
 def test_the_largest_width_can_be_read():
     assert read_cell({**copy.deepcopy(DATA), "widths": {"": [1, (1 << 20) - 1]}})
 

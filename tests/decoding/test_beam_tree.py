@@ -36,10 +36,10 @@ def test_a_hypothesis_whose_continuations_are_all_pruned_is_lost():
     assert [n.text for n in tree.nodes if n.fate == "best"] == [".", ".", "b"]
 
 
-@pytest.mark.parametrize("factor", [None, 6.0])
-def test_every_node_hangs_on_one_that_was_kept_and_costs_more(factor):
-    model = table(5, size=6, sentences=1)
-    beam, limits = Beam(width=3, factor=factor), {"start": model.start, "stop": STOP, "limit": 6}
+@pytest.mark.parametrize(("width", "factor"), [(3, None), (3, 6.0), (7, None)])
+def test_every_node_hangs_on_one_that_was_kept_and_costs_more(width, factor):
+    model = table(5, size=width + 3, sentences=1)
+    beam, limits = Beam(width=width, factor=factor), {"start": model.start, "stop": STOP, "limit": 6}
     search, events = beam.trace(model.step, model.state, **limits), []
     while True:
         try:
@@ -56,6 +56,7 @@ def test_every_node_hangs_on_one_that_was_kept_and_costs_more(factor):
     assert len(lost) == sum(min(20, e.beyond_factor + e.beyond_width) for e in events)
     for event in events:
         worst = min(one.score for one in event.kept)
+        assert len(event.pruned) == min(20, event.beyond_factor + event.beyond_width)
         for hypothesis, reason in event.pruned:
             assert hypothesis.score <= worst
             assert sum(hypothesis.log_probs) == pytest.approx(hypothesis.score)

@@ -8,12 +8,16 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.mutants.imports import imported_files
 from tests.mutants.mutant import Mutant
 from tests.mutants.rooms import room_of
 
 # What these run, they run in processes of their own.
 UNMAPPED = ("tests/test_docs.py", "tests/test_project.py", "tests/cli/test_guide.py", "tests/mutants/")
+UNMAPPED += ("tests/course/test_notebooks.py",)
 LONGEST_TEST = 20.0  # seconds
+ASSUMED = 15.0  # seconds for a test file that was not recorded
+MOST_FILES = 3  # of those for one mutant
 
 
 Lines = dict[str, list[int]]  # numbers of lines by the path of a file
@@ -46,8 +50,16 @@ class CoverageMap:
             for line in numbers if path not in changed else ():
                 self.by_line[path, line].add(test)
 
+    def add_file(self, name: str, paths: Collection[str]) -> None:
+        """A test file that was not recorded, as a whole, and the files that it imports."""
+        test = TestTime(name, ASSUMED)
+        self.by_room["/".join(name.split("/")[1:-1])].add(test)
+        for path in paths:
+            self.by_file[path].add(test)
+
     def tests_of(self, mutant: Mutant, patience: float) -> list[TestTime]:
-        """The tests of the line, then those of the file: first what is fast and runs little else.
+        """The tests of the line, test files that were not recorded, other tests of the file: first what is fast
+        and runs little else.
 
         What runs only when a module is imported belongs to no line of a test, and what a subprocess runs to no
         test at all: there it is all tests of the file and of the room.
@@ -58,15 +70,30 @@ class CoverageMap:
         if not near:
             candidates = candidates | self.by_room.get(room_of(path), set())
 
-        def place(test: TestTime) -> tuple[bool, float, str]:
-            return test not in near, test.seconds / self.focus.get((test.name, path), 1.0), test.name
+        def place(test: TestTime) -> tuple[float, str]:
+            return test.seconds / self.focus.get((test.name, path), 1.0), test.name
 
-        chosen: list[TestTime] = []
-        for test in sorted(candidates, key=place):
-            if not chosen or test.seconds <= patience:
-                patience -= test.seconds
-                chosen.append(test)
-        return chosen
+        whole = {test for test in candidates if "::" not in test.name}
+        alike = [test for test in whole if _stem(test.name) in _stem(path) or _stem(path) in _stem(test.name)]
+        files = dict.fromkeys([*sorted(alike), *sorted(whole & self.by_file.get(path, set())), *sorted(whole)])
+        chosen = _within(sorted(near, key=place), patience)
+        chosen += list(files)[:MOST_FILES]
+        patience -= sum(test.seconds for test in chosen if test in near)
+        return chosen + _within(sorted(candidates - near - whole, key=place), patience, first=not chosen)
+
+
+def _within(tests: list[TestTime], patience: float, *, first: bool = True) -> list[TestTime]:
+    """As many as take so many seconds; the first one in any case."""
+    chosen: list[TestTime] = []
+    for test in tests:
+        if (first and not chosen) or test.seconds <= patience:
+            patience -= test.seconds
+            chosen.append(test)
+    return chosen
+
+
+def _stem(path: str) -> str:
+    return Path(path).stem.removeprefix("test_")
 
 
 def test_files(root: Path) -> list[str]:
@@ -112,6 +139,9 @@ class MapFile:
 
     def load(self) -> CoverageMap:
         coverage = CoverageMap()
+        for file in self.stale():
+            coverage.add_file(file, imported_files(self.root, self.root / file))
+            self.entries.pop(file, None)
         for entry in self.entries.values():
             changed = {path for path, known in entry["sources"].items() if self.sources.get(path) != known}
             for name, test in entry["tests"].items():

@@ -40,7 +40,7 @@ class Record:
 
 
 class Chosen:
-    """A plugin: these tests alone, in this order; failures of Hypothesis are not made smaller."""
+    """A plugin: these tests alone, or all of a file, in this order; failures of Hypothesis stay as they are."""
 
     def __init__(self, names: list[str]) -> None:
         self.place = {name: i for i, name in enumerate(names)}
@@ -56,8 +56,11 @@ class Chosen:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        kept = [item for item in items if item.nodeid in self.place]
-        items[:] = sorted(kept, key=lambda item: self.place[item.nodeid])
+        kept = [(place, item) for item in items if (place := self._place(item.nodeid)) is not None]
+        items[:] = [item for _, item in sorted(kept, key=lambda pair: pair[0])]
+
+    def _place(self, name: str) -> int | None:
+        return self.place.get(name, self.place.get(name.split("::")[0]))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed and not self.failure:
@@ -83,4 +86,5 @@ def first_failure(names: list[str]) -> str:
         code = pytest.main(["-q", "-x", "--tb=no", *files], plugins=[plugin])
     except BaseException as error:  # a mutant may end pytest itself
         return f"pytest ended with {type(error).__name__}"
-    return "" if code == pytest.ExitCode.OK else plugin.failure or f"pytest ended with {int(code)}"
+    unnoticed = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)  # none: a package is missing here
+    return "" if code in unnoticed else plugin.failure or f"pytest ended with {int(code)}"

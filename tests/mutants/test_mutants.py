@@ -2,11 +2,14 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.mutants.coverage_map import CoverageMap, MapFile
+from tests.mutants.fork import call_in_fork
 from tests.mutants.mutant import Mutant, mutants
+from tests.mutants.pytest_run import Chosen, first_failure
 from tests.mutants.results import ResultFile, read_equivalent, summarize
 from tests.mutants.rooms import room_of, sample
 from tests.mutants.trial import Worker, batches, failing_unchanged, written
@@ -145,7 +148,35 @@ def test_a_record_forgets_the_lines_of_a_file_that_has_changed_and_is_stale_when
     moved = MapFile(tmp_path / "map", tmp_path).load()
     assert (len(moved.by_line["src/a.py", 1]), len(moved.by_file["src/a.py"])) == (0, 1)
     test.write_text("# other\n")
-    assert MapFile(tmp_path / "map", tmp_path).stale() == ["tests/test_a.py"]
+    changed = MapFile(tmp_path / "map", tmp_path)
+    assert changed.stale() == ["tests/test_a.py"]
+    assert not changed.load().by_file["src/a.py"]  # it imports nothing any more
+
+
+def test_a_test_file_that_was_not_recorded_stands_for_what_it_imports(tmp_path):
+    for name, code in {
+        "src/elman/a/__init__.py": "from elman.a.b import f",
+        "src/elman/a/b.py": "",
+        "src/elman/a/c.py": "",
+        "src/elman/d.py": "",
+        "tests/a/test_a.py": "from elman.a import f, c\n\ndef test_d():\n    from elman.d import g",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(code)
+    coverage = MapFile(tmp_path / "map", tmp_path).load()
+    for name in ("a/b", "a/c", "d"):
+        mutant = HERE._replace(path=f"src/elman/{name}.py")
+        assert [test.name for test in coverage.tests_of(mutant, 30)] == ["tests/a/test_a.py"]
+    assert not coverage.tests_of(HERE._replace(path="src/elman/e/f.py"), 30)
+
+
+def test_of_a_file_all_tests_are_taken_of_a_name_that_one():
+    names = ["b.py::two", "a.py", "b.py::one"]
+    items = [
+        SimpleNamespace(nodeid=name) for name in ("a.py::x", "a.py::y", "b.py::one", "b.py::two", "c.py::z")
+    ]
+    Chosen(names).pytest_collection_modifyitems(items)
+    assert [item.nodeid for item in items] == ["b.py::two", "a.py::x", "a.py::y", "b.py::one"]
 
 
 def test_a_tree_is_as_before_once_a_mutant_was_written_to_it(tmp_path):
@@ -187,3 +218,11 @@ def test_tests_that_fail_without_any_change_are_found_each(tmp_path, monkeypatch
     monkeypatch.setattr(Worker, "tree", tmp_path, raising=False)
     names = {f"test_some.py::test_{name}" for name in outcomes}
     assert failing_unchanged(names) == {"test_some.py::test_b", "test_some.py::test_d"}
+
+
+def test_a_file_that_is_skipped_has_noticed_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "test_skipped.py").write_text("import pytest\npytest.importorskip('no_such_package')\n")
+    (tmp_path / "test_failing.py").write_text("def test_it():\n    assert False\n")
+    assert call_in_fork(tmp_path, lambda: first_failure(["test_skipped.py"]), 60) == ""
+    assert call_in_fork(tmp_path, lambda: first_failure(["test_failing.py"]), 60) == "test_failing.py::test_it"

@@ -20,7 +20,7 @@ from elman.objectives import (
     SampleBatch,
     pairwise_cost,
 )
-from elman.objectives.auxiliary_network import AuxiliaryNetwork
+from elman.objectives.auxiliary_network import AuxiliaryNetwork, mean_over_processes
 from elman.objectives.objective import Objective
 from elman.objectives.professor import Discriminator
 from elman.objectives.risk import measure_costs
@@ -37,18 +37,29 @@ def made() -> nn.Module:
     return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 
 
-def test_an_apprentice_learns_as_by_adam():
+@pytest.mark.parametrize("scale", [1.0, 1e-8])  # the smaller is as small as what Adam adds to a spread
+def test_an_apprentice_learns_as_by_adam(scale):
     net, auxiliary = made(), AuxiliaryNetwork(made(), lr=0.01)
     adam = torch.optim.Adam(net.parameters(), lr=0.01)
     x, y = torch.randn(20, 3), torch.randn(20, 1)
     for _ in range(30):
         adam.zero_grad()
-        loss = (net(x) - y).square().mean()
+        loss = scale * (net(x) - y).square().mean()
         loss.backward()
         adam.step()
-        found = auxiliary.train_step(lambda call: (call(x) - y).square().mean())
+        found = auxiliary.train_step(lambda call: scale * (call(x) - y).square().mean())
         torch.testing.assert_close(found, loss.detach())
     torch.testing.assert_close(auxiliary(x), net(x).detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_processes_that_have_the_same_numbers_have_them_on_average(monkeypatch):
+    """Four of them: their sum is four times what each has."""
+    value = torch.tensor([0.5, -3.0])
+    assert mean_over_processes(value) is value
+    for name, answer in (("is_initialized", lambda: True), ("get_world_size", lambda: 4)):
+        monkeypatch.setattr(torch.distributed, name, answer)
+    monkeypatch.setattr(torch.distributed, "all_reduce", lambda tensor: tensor.mul_(4))
+    assert mean_over_processes(value).tolist() == [0.5, -3.0]
 
 
 def test_a_closed_gate_changes_nothing():

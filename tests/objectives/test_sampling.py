@@ -75,6 +75,12 @@ def test_samples_are_written_and_scored_by_one_and_the_same_net(objective):
     assert toy.net.training
 
 
+@pytest.mark.parametrize("greedy", [False, True])
+def test_samples_of_an_example_count_alike_and_one_in_all(greedy):
+    weights = draw_samples(Toy(), BATCH, 5, greedy).weights
+    assert weights.tolist() == [pytest.approx([0.2] * 5)] * 2
+
+
 def test_every_sample_begins_with_its_prefix():
     prefix = torch.tensor([[B, -1, -1], [A, B, -1]])
     found = unpad(draw_samples(Toy(), BATCH, 50, True, prefix).samples)

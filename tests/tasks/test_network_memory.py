@@ -63,6 +63,12 @@ def test_a_matrix_is_counted_by_what_it_reads_and_gives_an_embedding_by_its_rows
     assert estimate_activations(Embedding(1000, 6), 7, 1) == 4 * 7 * 6
 
 
+def test_of_a_wide_layer_no_more_than_a_chunk_is_counted() -> None:
+    """A vocabulary gives its outputs in chunks: beyond 2^14 its size costs nothing."""
+    wide, wider = (nn.Linear(3, size, device="meta") for size in (2**14, 10**6))
+    assert estimate_activations(wide, 7, 1) == estimate_activations(wider, 7, 1) == 4 * 7 * (3 + 2**14)
+
+
 def test_attention_is_counted_by_pairs_of_positions() -> None:
     assert estimate_activations(Attention(Dot(4, 4)), 7, 11) == 4 * 7 * 11 * 4
     one, other = (estimate_activations(Additive(4, 4, 9), 1, longest) for longest in (1, 2))

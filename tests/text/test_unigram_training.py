@@ -66,6 +66,13 @@ def test_frequent_words_become_pieces_and_all_characters_stay():
     assert math.isclose(sum(map(math.exp, found.values())), 1, abs_tol=0.15)
 
 
+def test_of_many_candidates_those_stay_that_would_be_missed_most():
+    rng = random.Random(0)
+    rare = {"".join(rng.choices("abcdefgh", k=6)): 2 for _ in range(300)}
+    found = dict(learn_pieces({**rare, "strawberry": 500, "blueberry": 400}, 60))
+    assert {"strawberry", "blueberry"} <= found.keys()
+
+
 def test_a_word_of_any_length_neither_overflows_nor_vanishes():
     found = learn_pieces({"ab" * 3000: 2, "b": 1}, 10)
     assert all(math.isfinite(score) for _, score in found)
