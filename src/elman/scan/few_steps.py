@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import torch
-
 from elman.cells import Formulaic
 from elman.errors import FormulaError
 from elman.few_rows import most_rows
