@@ -65,9 +65,9 @@ def main() -> None:
 def list_jobs(
     sets: list[BenchSet], options: argparse.Namespace, outcomes: OutcomeFile
 ) -> Iterator[tuple[str, Job]]:
-    """What is not known yet, with a name; corpora in the order of --only, so the longest may come first."""
-    for corpus in sets:
-        for seed in range(options.seeds):
+    """What is not known yet, with a name: the first seed of all corpora in their order, then the next one."""
+    for seed in range(options.seeds):
+        for corpus in sets:
             if not options.baselines_only and (corpus.name, OURS, seed) not in outcomes:
                 yield f"{corpus.name} {OURS} {seed}", partial(run_plain_command, corpus, seed)
             for name, system in SYSTEMS[corpus.task].items():

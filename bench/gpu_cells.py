@@ -79,22 +79,30 @@ def take_median(run: Callable[[], None], repeats: int = 9) -> float:
     return statistics.median(found)
 
 
-def measure_error(name: str, rows: int, steps: int, size: int) -> float:
-    """‖y − y₆₄‖ / ‖y₆₄‖, on inputs and weights that float16 has."""
-    cell, xs = make_cell(name, size), torch.randn(rows, steps, size, device="cuda").half()
+def measure_errors(name: str, rows: int, steps: int, size: int) -> dict[str, float]:
+    """‖a − a₆₄‖ / ‖a₆₄‖ of y and of the gradients of x, W, b and U, on numbers that float16 has."""
+    cell, xs = make_cell(name, size), torch.randn(rows, steps, size, device="cuda").half().float()
     for weight in cell.parameters():
         weight.data = weight.data.half().float()
-    with torch.no_grad():
-        exact, _ = scan(copy.deepcopy(cell).double(), xs.double(), executor="codegen")
-        with torch.autocast("cuda", torch.float16):
-            found, _ = scan(cell, xs, executor="cuda")
-    return float((found.double() - exact).norm() / exact.norm())
+    seed = torch.randn(rows, steps, size, device="cuda").half()
+
+    def compute(cell: Any, xs: torch.Tensor, executor: str) -> dict[str, torch.Tensor]:
+        xs = xs.requires_grad_()
+        ys, _ = scan(cell, xs, executor=executor)
+        inputs = {"dx": xs, "dW": cell.W, "db": cell.b} | {f"dU{i}": U for i, U in enumerate(cell.U)}
+        gradients = torch.autograd.grad(ys, [*inputs.values()], seed.to(ys.dtype))
+        return {"y": ys.detach(), **dict(zip(inputs, gradients, strict=True))}
+
+    with torch.autocast("cuda", torch.float16):
+        found = compute(cell, xs, "cuda")
+    exact = compute(copy.deepcopy(cell).double(), xs.detach().double(), "codegen")
+    return {key: float((found[key].double() - a).norm() / a.norm()) for key, a in exact.items()}
 
 
 def measure(name: str, rows: int, steps: int, size: int) -> dict[str, Any]:
     cell = make_cell(name, size)
     result: dict[str, Any] = {"cell": name, "shape": [rows, steps, size]}
-    result["error"] = measure_error(name, rows, steps, size)
+    result["errors"] = measure_errors(name, rows, steps, size)
     for executor in ("cuda", "auto"):
         xs = torch.randn(steps, rows, size, device="cuda").half().transpose(0, 1).requires_grad_()
 
@@ -113,12 +121,13 @@ def measure(name: str, rows: int, steps: int, size: int) -> dict[str, Any]:
 
 
 def print_result(result: dict[str, Any]) -> None:
-    line = f"{result['cell']} {tuple(result['shape'])} error {result['error']:.1e}"
+    errors = " ".join(f"{name} {error:.1e}" for name, error in result["errors"].items())
+    line = f"{result['cell']} {tuple(result['shape'])} errors {errors}"
     for way in ("graph", "launched"):
-        each = {name: times[way] for name, times in result.items() if isinstance(times, dict)}
+        each = {name: times[way] for name, times in result.items() if name not in ("cell", "shape", "errors")}
         best = min((t for name, t in each.items() if name.startswith("cuDNN")), default=None)
         line += f" | {way}: " + ", ".join(f"{name} {t:.3f}" for name, t in each.items())
-        line += f" ({best / each['cuda']:.2f}x)" if best else ""
+        line += f" (cuda {best / each['cuda']:.2f}x, auto {best / each['auto']:.2f}x)" if best else ""
     print(line, flush=True)
 
 

@@ -26,8 +26,8 @@ from elman.scan import scan
 from elman.scan.execution import Execution
 from elman.scan.executors.parallel import cuda_units
 from elman.scan.executors.parallel.kernel_text import KernelShape
-from elman.scan.executors.parallel.loop_kernel import print_backward_loop, print_forward_loop
 from elman.scan.executors.parallel.unit_recurrence import run_units
+from elman.scan.executors.parallel.unit_tuning import find_cuda_units
 
 Step = Callable[[], None]
 HALVES = (torch.float16, torch.bfloat16)
@@ -36,11 +36,8 @@ HALVES = (torch.float16, torch.bfloat16)
 class FusedLoop(cuda_units.CudaUnits):
     """The same kernels' arithmetic with one thread a unit, from the first token to the last."""
 
-    def choose_shape(self, given: Any) -> KernelShape:
-        return KernelShape(given.X.dtype, 8)
-
-    def print_kernel(self, shape: KernelShape, backward: bool) -> Any:
-        return (print_forward_loop, print_backward_loop)[backward](self.plan, shape)
+    def choose_shape(self, given: Any, *, backward: bool) -> KernelShape:
+        return KernelShape(given.X.dtype, 8, loop=True)
 
 
 def make_step(run: Callable[[Tensor], Tensor], module: nn.Module, xs: Tensor, dtype: torch.dtype) -> Step:
@@ -168,7 +165,7 @@ def recurrences(cell: Cell[Any], xs: Tensor) -> dict[str, Step]:
         return step
 
     formula = cell.formula  # type: ignore[attr-defined]
-    return {"parallel": make(cuda_units.CudaUnits(formula)), "fused loop": make(FusedLoop(formula))}
+    return {"parallel": make(find_cuda_units(formula)), "fused loop": make(FusedLoop(formula))}
 
 
 def run_cpu(rounds: int) -> list[dict[str, Any]]:

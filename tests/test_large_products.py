@@ -88,6 +88,9 @@ def test_other_precisions_and_autocast_are_left_to_torch(monkeypatch):
     monkeypatch.setattr(large_products, "_multiply", None)
     x, W = torch.randn(20, 40), torch.randn(30, 40)
     assert linear_large(x.double(), W.double()).dtype == torch.float64
+    assert multiply_large(x.double(), W.double().t()).dtype == torch.float64
+    across = torch.empty(30, 20).t()
+    assert torch.allclose(multiply_large(x, W.t(), across), linear(x, W), atol=1e-5)
     with torch.autocast("cpu", torch.bfloat16):
         assert linear_large(x, W).dtype == torch.bfloat16
     ys = torch.func.vmap(lambda row: linear_large(row[None], W)[0])(x)

@@ -17,7 +17,7 @@ from elman.atomic_files import write_atomically
 from elman.building_limit import limit_to_weights
 from elman.config import build_config, to_plain
 from elman.devices import choose_device, find_device
-from elman.errors import ConfigError, ModelError, check_option, quote
+from elman.errors import ConfigError, ModelError, check_option, printable, quote
 from elman.folders.folder_contents import find_run
 from elman.folders.folder_swap import read_settled
 from elman.folders.output_folder import claim_for_saving, parse_folder
@@ -56,7 +56,7 @@ def write_model(task: Task, record: ModelRecord, folder: Path) -> None:
     write_cell(task.config.cell, folder)
     write_atomically(folder / WEIGHTS, save_tensors(tensors))
     write_atomically(folder / METRICS, (json.dumps(record.metrics, indent=2) + "\n").encode())
-    write_atomically(folder / CARD, record.card.encode())
+    write_atomically(folder / CARD, printable(record.card).encode())
     if record.run:
         write_run(folder, record.run)
     stored = with_digests({"elman": FORMAT, **record.config}, folder)

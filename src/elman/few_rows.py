@@ -10,10 +10,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import torch
 
+from elman.cuda_graph import is_recording
 from elman.large_products import linear_large
 from elman.native.host_threads import find_parallel
 from elman.native.library import FOLDER, NativeError, load_library
@@ -29,7 +31,18 @@ def linear_few(
     x: Float[Tensor, "N D"], W: Float[Tensor, "H D"], b: Float[Tensor, " H"] | None = None
 ) -> Float[Tensor, "N H"]:
     """`torch.nn.functional.linear`, whoever computes it."""
+    if x.is_cuda and is_recording() and _fits_kernel(x, W):
+        from elman.few_rows_cuda import multiply_one_row
+
+        found: Tensor = multiply_one_row(x, W, b)
+        return found
     return multiply_few(x, W, b) if can_multiply(x, W) else linear_large(x, W, b)
+
+
+def _fits_kernel(x: Tensor, W: Tensor) -> bool:
+    """One row on a GPU, in one precision: launched from Python the kernel would be no faster."""
+    plain = x.dtype == W.dtype and not torch.is_autocast_enabled("cuda") and W.stride(1) == x.stride(1) == 1
+    return plain and len(x) == 1 and x.dtype != torch.float64 and find_spec("triton") is not None
 
 
 def multiply_few(x: Tensor, W: Tensor, b: Tensor | None = None) -> Tensor:
@@ -98,4 +111,4 @@ def _multiply() -> tuple[Callable[..., Any], int]:
 
 def few_rows_source() -> str:
     """The C++ of the products."""
-    return (FOLDER / "few_rows.cpp").read_text()
+    return (FOLDER / "few_rows.cpp").read_text(encoding="utf-8")

@@ -131,4 +131,4 @@ def _find_library() -> tuple[Callable[..., Any], Callable[[int, int], int], int]
 
 def large_product_source() -> str:
     """The C++ of the products."""
-    return (FOLDER / "large_product.cpp").read_text()
+    return (FOLDER / "large_product.cpp").read_text(encoding="utf-8")

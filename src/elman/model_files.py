@@ -27,7 +27,9 @@ RUN_FILES = (CHECKPOINT, METRICS_LOG, PRETRAINING_LOG, PRETRAINED, RUN_IDS, "ten
 JOINT_VOCABULARY = ("vocab.json", "tokenizer.json")  # one of the two
 VOCABULARIES = tuple(f"{side}{n}" for side in ("", "source-", "target-") for n in JOINT_VOCABULARY)
 DECISION = "decision.json"  # temperature and thresholds, chosen on validation data
-TASK_FILES = ("labels.json", DECISION, *VOCABULARIES, "spelling.json", "further.json", "inputs.json")
+READERS = "readers.json"  # language models of characters that a task reads beside its words
+_WORD_FILES = ("spelling.json", "further.json", "inputs.json", READERS)
+TASK_FILES = ("labels.json", DECISION, *VOCABULARIES, *_WORD_FILES)
 """What a task may store beside its weights: of these a folder has some."""
 MODEL_FILES = (CONFIG, WEIGHTS, METRICS, CARD, RUN, CELL, *TASK_FILES)
 BEGUN_FILES = (RUN, CELL, *TASK_FILES, *RUN_FILES)  # of a run that has no model yet

@@ -184,3 +184,29 @@ def test_a_cell_of_ones_own_cannot_have_the_name_of_another():
 def test_a_cell_with_other_sizes_than_asked_for_is_refused():
     with pytest.raises(ModelError, match="input_size of the cell must be 7"):
         hold_cell(lambda d, h: LSTM(3, h), "given", "given")
+
+
+class Counting(General):
+    """A state of any tensors that ``first`` makes of as many zeros as there are sequences."""
+
+    def __init__(self, first, size: int, hidden: int) -> None:
+        super().__init__(size, hidden)
+        self.first = first
+
+    def initial(self, like):
+        return self.first(like.new_zeros(len(like), 2))
+
+
+@pytest.mark.parametrize(
+    ("first", "which"),
+    [
+        (lambda zeros: zeros.long(), "the state"),
+        (lambda zeros: zeros[:1], "the state"),
+        (lambda zeros: State(h=zeros, n=zeros.bool()), "n"),
+        (lambda zeros: State(h=zeros.new_zeros(3, 2), n=zeros), "h"),
+    ],
+)
+def test_a_state_that_is_not_of_decimal_numbers_for_each_sequence_is_refused(first, which):
+    with pytest.raises(ModelError) as refused:
+        hold_cell(lambda d, h: Counting(first, d, h), "given", "given")
+    assert str(refused.value) == f"given: {which} must hold decimal numbers, with a row for each sequence"

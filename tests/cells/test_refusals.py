@@ -17,7 +17,7 @@ from elman.cells import (
     Zoneout,
     get_cell,
 )
-from elman.errors import ConfigError, ElmanError, ModelError
+from elman.errors import ArgumentError, ConfigError, ElmanError, ModelError
 
 
 def said(kind: type[ElmanError], action) -> str:
@@ -35,6 +35,14 @@ def test_widths_in_a_stack_meet():
     assert said(ModelError, lambda: Stacked([GRU(3, 4), Elman(5, 2)])) == (
         "a cell that reads 5 features cannot stand on one that writes 4"
     )
+
+
+@pytest.mark.parametrize("size", [2**31, 2**40])
+def test_a_size_is_a_whole_number_that_a_tensor_can_have(size):
+    for name, sizes in (("input_size", (size, 1)), ("hidden_size", (1, size))):
+        sentence = said(ArgumentError, lambda sizes=sizes: GRU(*sizes))
+        assert sentence.startswith(f"{name} is ")
+        assert sentence.endswith("it must be a whole number below 2^31")
 
 
 def test_a_residual_cell_writes_what_it_reads():

@@ -187,4 +187,6 @@ def test_executors_are_told_as_a_table_and_as_numbers(elman, stored):
     assert lines[first + 1].split()[:4] == ["layer", "cell", "mode", "executor"]
     found = json.loads(elman("inspect", folder, "--executors", "--json").out)["executors"]
     assert len(found) == len(lines) - first - 2
-    assert {one["executor"] for one in found} <= {"parallel", "cpu", "torch", "codegen", "loop", "step by step"}
+    assert {one["executor"] for one in found} <= {
+        *("parallel", "cpu", "torch", "codegen", "loop", "step by step", "CUDA graph")
+    }

@@ -81,3 +81,31 @@ def test_files_of_others_stay(run, tmp_path):
     assert done.code == 1
     assert "holds files of others ('README.md', 't.tsv')" in done.err
     assert sorted(read(tmp_path)) == ["README.md", "t.tsv"]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("explain", "m", "--out", "t.tsv"), "--out t.tsv: a page ends in .html"),
+        (("evaluate", "m", "t.tsv", "--errors", "t.tsv"), "--errors t.tsv is the file that is read"),
+        (("predict", "m", "t.tsv", "--out", "t.tsv"), "--out t.tsv is the file that is read"),
+    ],
+)
+def test_a_file_of_data_is_not_written_over(run, tmp_path, command, said):
+    save(tmp_path / "m")
+    before = (tmp_path / "t.tsv").read_bytes()
+    assert said in run(*command).err
+    assert (tmp_path / "t.tsv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", "lstm", "--picture", "none/a.png"),
+        ("evaluate", "none", "t.tsv", "--reliability", "none/a.png"),
+        ("new", "cell", "mine", "--out", "none/mine.py"),
+        ("explain", "none", "--out", "none/a.html"),
+    ],
+)
+def test_a_folder_that_is_not_there_is_said_before_anything_is_done(run, command):
+    assert "there is no folder none\n" in run(*command).err

@@ -1,6 +1,7 @@
 """Typeset equations are the lectures' formulas."""
 
 import re
+from itertools import combinations
 
 import pytest
 
@@ -204,3 +205,52 @@ def test_a_notebook_shows_a_cell_and_a_formula_as_one_latex_display_of_all_equat
 
 def test_a_formula_says_its_names_and_no_address():
     assert repr(GRU.formula) == "<formula gru: gates r z n, states h>"
+
+
+def parts(x, U, s, p, m):
+    """Terms and factors of every kind, as they are written; in brackets what a sum is in a product."""
+    return {
+        "2": 2,
+        "(1 - h)": 1 - s.h,
+        "(h + p_k)": s.h + p.k,
+        "p_k": p.k,
+        "m_z": m.z,
+        "b": tanh(x.b + U.b(s.h)),
+        "e": x.e,
+        "W_b x": x.b,
+        "U_b h": U.b(s.h),
+        "tanh(c)": tanh(s.c),
+        "h": s.h,
+    }
+
+
+def write_below(combine) -> str:
+    """How a combination of parts is written below a fraction stroke."""
+
+    @formula(gates="a b e", states="h c", parameters="k", masks="z")
+    def cell(x, U, s, p, m):
+        h = sigmoid(x.a) * tanh(x.b + U.b(s.h)) * p.k * m.z
+        return State(h=h, c=x.e / combine(parts(x, U, s, p, m)))
+
+    (line,) = (line for line in equations(cell, bias=False) if line.startswith("c'"))
+    return line.removeprefix("c' = e / ")
+
+
+PRODUCT_ORDER = ["2", "(1 - h)", "(h + p_k)", "p_k", "m_z", "b", "W_b x", "tanh(c)", "h"]
+
+
+@pytest.mark.parametrize(("first", "second"), combinations(PRODUCT_ORDER, 2))
+def test_factors_stand_in_one_order_however_they_are_multiplied(first, second):
+    """Numbers, brackets, parameters and masks, letters, the rest, old states."""
+    assert write_below(lambda part: part[first] * part[second]) == f"({first} ⊙ {second})"
+    assert write_below(lambda part: part[second] * part[first]) == f"({first} ⊙ {second})"
+
+
+SUM_ORDER = ["W_b x", "U_b h", "h", "p_k", "tanh(c)", "b", "e"]
+
+
+@pytest.mark.parametrize(("first", "second"), combinations(SUM_ORDER, 2))
+def test_terms_stand_in_one_order_however_they_are_added(first, second):
+    """The input, the recurrence, old states and parameters and what is made of old states, the rest."""
+    assert write_below(lambda part: part[first] + part[second]) == f"({first} + {second})"
+    assert write_below(lambda part: part[second] + part[first]) == f"({first} + {second})"

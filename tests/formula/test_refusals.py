@@ -33,6 +33,7 @@ def of(expression):
         ("torch.softmax", lambda a: torch.softmax(a, -1)),
         ("torch.mean", torch.mean),
         ("torch.cat", lambda a: torch.cat([a, a])),
+        ("torch.gelu", lambda a: torch.nn.functional.gelu(a, approximate="tanh")),
         (".sum", lambda a: a.sum()),
         ("a power by a value", lambda a: a**a),
         ("a power by a value", lambda a: 2**a),

@@ -205,7 +205,8 @@ def test_texts_keep_to_lengths_and_times():
         len(generate(lm, strategy=Greedy(), config=GenerationConfig(max_tokens=4, min_tokens=4))[0].log_probs)
         == 4
     )
-    assert len(generate(lm, strategy=Greedy(), config=GenerationConfig(max_seconds=0))[0].log_probs) == 1
+    at_once = GenerationConfig(max_seconds=0, min_tokens=12)
+    assert len(generate(lm, strategy=Greedy(), config=at_once)[0].log_probs) == 1
     [text] = generate(lm, strategy=Sampling(seed=0), config=GenerationConfig(min_tokens=12, no_repeat=1))
     words = text.text.split()
     assert len(words) == len(set(words)) >= 12

@@ -64,3 +64,12 @@ def test_every_layer_is_named_with_the_executor_that_it_was_told():
 def test_the_stacks_of_a_decoder_are_named_one_by_one():
     names = {c.name for c in executor_choices(nn.Sequential(decoder("gnmt")))}
     assert names == {"0.stacks.0", "0.stacks.1"}
+
+
+def test_networks_that_write_say_whether_a_gpu_records_their_steps():
+    assert chosen(lm().net.float(), "writing, on a GPU") == ["CUDA graph"]
+    assert chosen(seq2seq("luong"), "writing, on a GPU") == ["CUDA graph"]
+    assert chosen(classifier().net, "writing, on a GPU") == []
+    (*_, wide) = executor_choices(lm().net.double())
+    assert wide.executor == BY_STEPS
+    assert wide.reasons == {"CUDA graph": "kernels for rows of logits have 32 bits"}

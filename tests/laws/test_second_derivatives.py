@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy, linear
 
-from elman.cells import LSTM
+from elman.cells import CELLS, LSTM
 from elman.layers.crf import CRF
 from elman.layers.cross_entropy import linear_nll
-from elman.scan import scan
+from elman.scan import EXECUTORS, scan
 from elman.state import leaves, map_state
 from tests.zoo import ALL, cell_of
 
@@ -39,6 +39,27 @@ def test_generated_programs_have_those_of_the_loop(name, reverse, mask):
 
     for ours, reference in zip(differentiate("codegen"), differentiate("loop"), strict=True):
         torch.testing.assert_close(ours, reference, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("mask", [None, RAGGED], ids=["full", "ragged"])
+@pytest.mark.parametrize("reverse", [False, True], ids=["forward", "reverse"])
+@pytest.mark.parametrize("executor", ["cpu", "parallel"])
+@pytest.mark.parametrize("name", ["lstm", "gru", "layer-norm-lstm", "slstm", "mingru", "hgrn", "qrnn"])
+def test_native_code_has_those_of_the_loop(name, executor, reverse, mask):
+    cell = CELLS[name](3, 36)
+    if EXECUTORS[executor].unsupported_reason(cell):
+        pytest.skip("the executor refuses the cell")
+    xs = torch.randn(3, 4, 3, requires_grad=True)
+    start = map_state(lambda t: torch.rand_like(t).requires_grad_(), cell.initial(xs))
+    everything = [xs, *(t for _, t in leaves(start)), *cell.parameters()]
+
+    def differentiate(executor):
+        ys, final = scan(cell, xs, mask, start, executor=executor, reverse=reverse)
+        value = ys.square().mean() + sum(t.sin().mean() for _, t in leaves(final))
+        return differentiate_twice(value, everything)
+
+    for ours, reference in zip(differentiate(executor), differentiate("loop"), strict=True):
+        torch.testing.assert_close(ours, reference, rtol=1e-4, atol=1e-6)
 
 
 def test_kernels_of_torch_have_those_of_the_loop_or_an_error():

@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 from elman.cells import CELLS
-from elman.layers.decoders.inference import FrozenCell, InferenceDecoder, TokenProjections
+from elman.layers.decoders.inference import FrozenCell, InferenceDecoder, TokenProjections, freeze_cell
 from elman.layers.embedding import Embedding
-from elman.state import leaves, map_state, pick
+from elman.state import leaves, map_state, pick, repeat
 from tests.layers.decoders import ATTENDING, SEEN, decoder
 from tests.layers.test_decoder import SCORES, sources
 
@@ -86,3 +86,34 @@ def test_a_cell_without_gradients_steps_as_before(name):
         found = frozen.step(state, frozen.project(x))
     for (path, a), (_, b) in zip(leaves(found), leaves(expected), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5, msg=path)
+
+
+@pytest.mark.parametrize("kind", ["plain", "context"])
+def test_a_decoder_without_attention_writes_what_would_be_read(kind):
+    made, E, source = decoder(kind, layers=2), embedding(), sources([3, 1, 2])
+    cells = [freeze_cell(cell) for cell in made.layers]
+    with torch.no_grad():
+        session, state = made.begin(source)
+        for rows in COMPANY:
+            state = pick(state, torch.tensor(rows))
+            x = E(torch.randint(7, (len(rows), 1)))
+            read = made.unroll(session, state, x)
+            state, o = made.step(cells, session, state, x[:, 0])
+            torch.testing.assert_close(o, read.os[:, 0], rtol=0, atol=1e-10)
+            for (name, a), (_, b) in zip(leaves(state), leaves(read.state), strict=True):
+                torch.testing.assert_close(a, b, rtol=0, atol=1e-10, msg=name)
+
+
+@pytest.mark.parametrize("kind", ATTENDING)
+@pytest.mark.parametrize("most", [1, 3])
+def test_sequences_of_a_source_side_by_side_find_in_it_what_each_would_find_alone(kind, most):
+    made, E = decoder(kind), embedding()
+    session, state = made.begin(sources([3, 1, 2]))
+    state = repeat(state, most)
+    xs = E(torch.randint(7, (3 * most, 4)))
+    alone, beside = (made.unroll(one, state, xs) for one in (session, session._replace(most=most)))
+    torch.testing.assert_close(beside.os, alone.os, rtol=0, atol=1e-10)
+    torch.testing.assert_close(beside.weights, alone.weights, rtol=0, atol=1e-10)
+    assert session._replace(most=most).group(3 * most) == most
+    assert session._replace(most=most).group(3 * most - 1) == 0, "some have ended: nobody knows which"
+    assert session.group(3) == 0

@@ -221,6 +221,18 @@ def test_row_65_the_gradient_is_that_of_the_expected_reward_whatever_the_baselin
         agree(found, gradient(expected(toy), toy))
 
 
+def test_row_65_what_earns_no_more_than_the_baseline_says_changes_nothing():
+    """A sample that is the greedy sequence itself: its reward is the baseline's."""
+    toy = Toy()
+
+    def greedy_twice(model, batch, copies, greedy, prefix):
+        best = draw_samples(model, batch, 1, True, prefix).greedy
+        return SampleBatch(best, torch.ones(len(GOLD), 1), best)
+
+    objective = Reinforce(COSTS["bleu"], SelfCriticalBaseline(), samples=1, sampler=greedy_twice)
+    assert not gradient(objective(toy, BATCH, 0.0), toy).any()
+
+
 def test_row_65_mixer_adds_likelihood_before_and_reward_after():
     """The last two steps are the model's: Σ_{t≤n-2} -log p(y_t) + E[loss], over all that may follow."""
     toy, total, tokens = Toy(), torch.zeros((), dtype=torch.double), 0.0

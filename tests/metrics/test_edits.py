@@ -111,3 +111,9 @@ def test_rows_that_do_not_fit_are_refused() -> None:
         edit_distances(ids[:1], mask[:1], ids, mask)
     with pytest.raises(DataError, match="tokens after padding"):
         edit_distances(ids, mask, ids, mask)
+
+
+def test_a_gap_among_the_tokens_of_a_row_is_refused() -> None:
+    ids, gap = np.zeros((1, 3), np.int64), np.array([[True, False, True]])
+    with pytest.raises(DataError, match="tokens after padding"):
+        edit_distances(ids, gap, ids, np.ones_like(gap))

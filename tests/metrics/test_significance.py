@@ -14,6 +14,7 @@ from elman.errors import DataError
 from elman.metrics import macro_f1
 from elman.metrics.counted_scores import count_bleu, count_chrf, count_labels, count_mean, count_right
 from elman.metrics.significance import (
+    _portions,
     bootstrap_differences,
     bootstrap_p_value,
     compare_by_bootstrap,
@@ -68,6 +69,14 @@ def test_a_difference_that_no_draw_reaches_counts_once_for_itself():
     assert permutation_p_value(worse, better, trials=99) == 1 / 100
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_no_swap_and_all_swaps_are_as_extreme_whatever_is_rounded(seed):
+    """Every answer is better: of 32 swaps only these two reach the difference."""
+    rng = np.random.default_rng(seed)
+    a, gain = rng.random(5), rng.random(5)
+    assert permutation_p_value(count_mean(a), count_mean(a + gain)) == 2 / 32
+
+
 def test_the_same_seed_gives_the_same_p():
     gold, a, b = labels(1, 200)
     one, other = (count_right([g == p for g, p in zip(gold, side, strict=True)]) for side in (a, b))
@@ -108,6 +117,14 @@ def test_drawing_in_portions_changes_nothing(monkeypatch):
     for few in (30, 1):
         monkeypatch.setattr("elman.metrics.significance.CHUNK", few)
         np.testing.assert_array_equal(bootstrap_differences(a, b), whole)
+
+
+@pytest.mark.parametrize(("width", "rows"), [(7, 4), (1, 30), (0, 30), (31, 1)])
+def test_no_more_numbers_are_drawn_at_once_than_there_is_room_for(width, rows, monkeypatch):
+    monkeypatch.setattr("elman.metrics.significance.CHUNK", 30)
+    portions = list(_portions(100, width))
+    assert sum(portions) == 100
+    assert max(portions) == rows
 
 
 def test_the_interval_of_a_mean_is_that_of_statistics():

@@ -1,7 +1,8 @@
 """``make mutants``: break the package in many small ways, one at a time, and see whether a test notices.
 
 Each mutant runs in a copy of the tree against the tests that execute its line, the fastest first. A test that
-hangs has noticed, too. Answers are appended to a file: a run that was out of time goes on where it stopped.
+hangs has noticed, too. At the end the tests that noticed run without any change: one that fails then has
+noticed nothing. Answers are appended to a file: a run that was out of time goes on where it stopped.
 """
 
 import argparse
@@ -19,8 +20,8 @@ from tests.mutants.coverage_map import MapFile, digest
 from tests.mutants.fork import copy_tree, import_heavy_packages
 from tests.mutants.mutant import Mutant
 from tests.mutants.results import ResultFile, read_equivalent, summarize
-from tests.mutants.rooms import room_of, sample
-from tests.mutants.trial import compile_tree, record, set_up_worker, try_mutant
+from tests.mutants.rooms import sample
+from tests.mutants.trial import compile_tree, failing_unchanged, record, set_up_worker, try_mutant
 
 ROOT = Path(__file__).parents[2]
 GRACE = 20  # seconds after the deadline for what has begun
@@ -81,28 +82,32 @@ def try_all(
     results, equivalent = ResultFile(options.out / "results.jsonl"), read_equivalent()
     version = digest([path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.py")])
     waiting = [m for m in chosen if m.key not in equivalent and not results.is_settled(m.key, version)]
-    controls = list(make_controls(chosen))
+    new: list[dict[str, Any]] = []
     with pool(options.jobs, tree, coverage.load(), options.patience, deadline) as workers:
-        for answer in answers_in_time(workers.imap_unordered(try_mutant, waiting + controls), deadline):
-            if answer["key"].startswith("control"):
-                if answer["killed"]:
-                    report(f"without any change, this fails: {answer['by']}")
-                continue
+        for answer in answers_in_time(workers.imap_unordered(try_mutant, waiting), deadline):
+            new.append(answer)
             results.add(answer | {"tree": version})
             report(
                 f"{'killed  ' if answer['killed'] else 'SURVIVED'} {answer['seconds']:5.1f} s  {answer['key']}"
             )
+    with pool(options.jobs, tree, None, 0, deadline) as workers:
+        failing = find_failing(workers, [answer["by"] for answer in new])
+    for answer in new:
+        if answer["by"] in failing:
+            results.take_back(answer["key"])
     return [results.answers[m.key] for m in chosen if m.key in results.answers]
 
 
-def make_controls(chosen: list[Mutant]) -> Iterator[Mutant]:
-    """One of each room that changes nothing: its tests must pass, or a kill means nothing."""
-    rooms = set()
-    for mutant in chosen:
-        if (room := room_of(mutant.path)) not in rooms:
-            rooms.add(room)
-            source = (ROOT / mutant.path).read_bytes()[mutant.start : mutant.end].decode()
-            yield mutant._replace(replacement=source, key=f"control {room}")
+def find_failing(workers: Any, killers: list[str]) -> set[str]:
+    """Those of these tests that fail without any change: their mutants stay for another run."""
+    by_file: dict[str, set[str]] = {}
+    for name in killers:
+        if "::" in name:
+            by_file.setdefault(name.split("::")[0], set()).add(name)
+    failing = {name for names in workers.imap_unordered(failing_unchanged, by_file.values()) for name in names}
+    for name in sorted(failing):
+        report(f"without any change, this fails: {name}")
+    return failing
 
 
 def answers_in_time(answers: Any, deadline: float) -> Iterator[Any]:

@@ -25,9 +25,19 @@ class ResultFile:
         if path.exists():
             for line in path.read_text().splitlines():
                 self.answers |= {(answer := json.loads(line))["key"]: answer}
+                if "killed" not in answer:
+                    del self.answers[answer["key"]]
 
     def add(self, answer: dict[str, Any]) -> None:
         self.answers[answer["key"]] = answer
+        self._append(answer)
+
+    def take_back(self, key: str) -> None:
+        """No answer after all."""
+        del self.answers[key]
+        self._append({"key": key})
+
+    def _append(self, answer: dict[str, Any]) -> None:
         with self.path.open("a") as file:
             file.write(json.dumps(answer, ensure_ascii=False) + "\n")
 

@@ -1,14 +1,15 @@
 """The mutants themselves: each operator makes what it says, and nothing that only people read is touched."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.mutants.coverage_map import CoverageMap, MapFile
 from tests.mutants.mutant import Mutant, mutants
-from tests.mutants.results import read_equivalent, summarize
-from tests.mutants.rooms import all_mutants, room_of, sample
-from tests.mutants.trial import batches, written
+from tests.mutants.results import ResultFile, read_equivalent, summarize
+from tests.mutants.rooms import room_of, sample
+from tests.mutants.trial import Worker, batches, failing_unchanged, written
 
 ROOT = Path(__file__).parents[2]
 
@@ -98,7 +99,8 @@ def test_every_mutant_of_a_sample_is_a_program_and_every_core_room_has_its_share
 
 
 def test_what_is_called_equivalent_still_stands_in_the_source():
-    assert read_equivalent().keys() <= {m.key for m in all_mutants(ROOT)}
+    files = {key.split(" ")[0] for key in read_equivalent()}
+    assert read_equivalent().keys() <= {m.key for file in files for m in mutants(ROOT, ROOT / file)}
     assert all(reason.strip() for reason in read_equivalent().values())
 
 
@@ -166,3 +168,22 @@ def test_the_report_counts_by_room_and_lists_survivors():
     assert lines[1].split() == ["scan", "2", "1", "50.0%", "95", "%", "missed"]
     assert lines[2].split() == ["text", "1", "1", "100.0%", "90", "%"]
     assert lines[-1] == "src/elman/scan/y.py:3 f: a -> b (5 tests)"
+
+
+def test_an_answer_that_is_taken_back_is_none_in_a_later_run_either(tmp_path):
+    results = ResultFile(tmp_path / "results")
+    results.add({"key": "one", "killed": True, "tree": "t"})
+    results.add({"key": "two", "killed": True, "tree": "t"})
+    results.take_back("one")
+    for known in (results, ResultFile(tmp_path / "results")):
+        assert (known.is_settled("one", "t"), known.is_settled("two", "t")) == (False, True)
+
+
+def test_tests_that_fail_without_any_change_are_found_each(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "tests" / "mutants", tmp_path / "tests" / "mutants")
+    outcomes = {"a": True, "b": False, "c": True, "d": False}
+    lines = [f"def test_{name}():\n    assert {passes}\n" for name, passes in outcomes.items()]
+    (tmp_path / "test_some.py").write_text("\n".join(lines))
+    monkeypatch.setattr(Worker, "tree", tmp_path, raising=False)
+    names = {f"test_some.py::test_{name}" for name in outcomes}
+    assert failing_unchanged(names) == {"test_some.py::test_b", "test_some.py::test_d"}

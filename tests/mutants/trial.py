@@ -84,6 +84,20 @@ def find_killer(tests: list[TestTime]) -> str:
     return ""
 
 
+def failing_unchanged(names: set[str]) -> set[str]:
+    """Those of these tests that fail in the tree as it is, or all where that takes too long."""
+    waiting, failing = set(names), set[str]()
+    while waiting:
+        failure = call_in_fork(Worker.tree, partial(_first_failure, sorted(waiting)), RECORDING_LIMIT)
+        if not failure:
+            return failing | (waiting if failure is None else set())
+        if failure not in waiting:
+            return set(names)
+        failing.add(failure)
+        waiting.remove(failure)
+    return failing
+
+
 def _first_failure(names: list[str]) -> str:
     from tests.mutants.pytest_run import first_failure
 

@@ -1,8 +1,11 @@
 """Libraries are built once, known by what they are made of, and found again."""
 
 import ctypes
+import os
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 
 import pytest
 
@@ -64,13 +67,40 @@ def test_without_a_compiler_there_is_a_reason(cache, monkeypatch):
         load_library(SOURCE % 45)
 
 
-def test_a_file_that_is_no_library_is_named(cache):
+@pytest.mark.parametrize(
+    "damage", [lambda b: b"", lambda b: b[: len(b) // 2], lambda b: b[:99] + b"!" + b[100:]]
+)
+def test_a_library_that_was_damaged_is_built_again(cache, damage):
     source = SOURCE % 46
+    path = build_library(source, find_level(), cache)
+    path.write_bytes(damage(path.read_bytes()))
+    library._load.cache_clear()
+    assert load_library(source).number() == 46
+
+
+def test_a_library_that_was_damaged_is_not_used_where_none_can_be_built(cache, monkeypatch):
+    source = SOURCE % 47
+    path = build_library(source, find_level(), cache)
+    path.write_bytes(path.read_bytes()[:-1])
+    monkeypatch.setattr(library.shutil, "which", lambda name: None)
+    with pytest.raises(NativeError, match="there is no C\\+\\+ compiler here"):
+        load_library(source)
+
+
+def test_a_file_that_is_no_library_is_named(cache):
+    source, content = SOURCE % 48, b"of another system"
     cache.mkdir(parents=True)
     broken = cache / name_library(source, find_level())
-    broken.write_text("torn")
+    broken.write_bytes(content + sha256(content).digest())
     with pytest.raises(NativeError, match=f"{broken.name} cannot be loaded; delete it"):
         load_library(source)
+
+
+def test_libraries_are_built_where_the_locale_is_plain_ascii(cache):
+    code = "from elman import few_rows as f, native; native.library.load_library(f.few_rows_source())"
+    ascii_only = {**os.environ, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    done = subprocess.run([sys.executable, "-c", code], env=ascii_only, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_level_is_one_that_the_compiler_knows_options_for():

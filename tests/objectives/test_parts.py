@@ -1,5 +1,7 @@
 """The parts of objectives: what they learn by themselves, costs, schedules, options."""
 
+from math import log
+
 import pytest
 import torch
 from hypothesis import given
@@ -8,10 +10,20 @@ from torch import nn
 
 from elman.errors import ConfigError
 from elman.metrics import AddK, edit_distance, sentence_bleus
-from elman.objectives import ProfessorForcing, Reinforce, RiskConfig, SampleBatch, pairwise_cost
+from elman.objectives import (
+    COSTS,
+    MinimumRisk,
+    Mixer,
+    ProfessorForcing,
+    Reinforce,
+    RiskConfig,
+    SampleBatch,
+    pairwise_cost,
+)
 from elman.objectives.auxiliary_network import AuxiliaryNetwork
 from elman.objectives.objective import Objective
 from elman.objectives.professor import Discriminator
+from elman.objectives.risk import measure_costs
 from elman.objectives.scheduled_sampling import SCHEDULES
 from elman.objectives.sequence_costs import bleu_cost, edit_cost, exact_cost
 from elman.pipeline.recipe import build
@@ -100,6 +112,15 @@ def test_a_discriminator_tells_free_from_forced_running_of_a_model_that_writes_o
     assert set(one.metrics()) == {"likelihood", "fooled", "discriminator", "accuracy"}
 
 
+def test_a_discriminator_that_cannot_tell_is_right_about_half():
+    """It says 0 of everything: log 2 nats each for what is fooled, for forced and for free running."""
+    toy, one = Toy(), professor(gates=(0.5, 0.5))
+    one.discriminator.get_buffer("weights").zero_()
+    one(toy, BATCH, 0.0)
+    nats = {"likelihood": toy.likelihood(BATCH).item(), "fooled": log(2), "discriminator": 2 * log(2)}
+    assert one.metrics() == pytest.approx(nats | {"accuracy": 0.5})
+
+
 class Said(Objective):
     metric_names = ("first", "second")
 
@@ -117,18 +138,58 @@ def test_what_is_logged_is_the_mean_of_all_at_first_and_of_about_fifty_later():
         assert one.metrics() == pytest.approx({"first": mean, "second": -mean}, abs=1e-6)
 
 
+class Quarter(nn.Module):
+    greedy = False
+
+    def forward(self, trial):
+        return torch.full_like(trial.hs[..., 0], -0.25)
+
+
 def test_reinforcement_logs_what_samples_cost_and_how_far_they_are_from_expected():
-    class Quarter(nn.Module):
-        greedy = False
-
-        def forward(self, trial):
-            return torch.full_like(trial.hs[..., 0], -0.25)
-
-    drawn = SampleBatch(sequences([[A, END], [B, A, END]]), torch.ones(2, 1), None)
-    one = Reinforce(pairwise_cost(lambda a, b: float(len(a))), Quarter(), samples=1, sampler=lambda *_: drawn)
+    drawn = draw_these([A, END], [B, A, END])
+    one = Reinforce(pairwise_cost(lambda a, b: float(len(a))), Quarter(), samples=1, sampler=drawn)
     one(Toy(), BATCH, 0.0)
     # Rewards -1 on two tokens and -2 on three, each compared with -0.25.
     assert one.metrics() == pytest.approx({"cost": 1.5, "advantage": (2 * 0.75 + 3 * 1.75) / 5})
+
+
+def draw_these(*rows):
+    """A sampler that always draws these, as many for each example of the batch."""
+    return lambda *_: SampleBatch(sequences(rows), torch.full((2, len(rows) // 2), 2 / len(rows)), None)
+
+
+def test_risk_logs_the_expected_cost_and_how_many_candidates_differ():
+    drawn = draw_these([A, END], [B, B, A], [A, END], [A, END], [A, END], [A, END])
+    one, half = (
+        MinimumRisk(COSTS["edits"], samples=3, sharpness=0.5, likelihood=share, sampler=drawn)
+        for share in (0.0, 0.5)
+    )
+    risk = one(Toy(), BATCH, 0.0).item()
+    assert one.metrics() == pytest.approx({"risk": risk, "candidates": 1.5})
+    half(Toy(), BATCH, 0.0)
+    assert half.metrics() == pytest.approx(one.metrics())
+
+
+def test_mixer_logs_what_samples_cost_and_how_many_steps_are_its_own():
+    cost = pairwise_cost(lambda a, b: float(len(a)))
+    drawn = draw_these([A, END], [B, A, END])
+    one = Mixer(cost, Quarter(), delta=2, start=0.5, every=0.1, sampler=drawn)
+    one(Toy(), BATCH, 0.4)
+    assert one.metrics() == {}
+    one(Toy(), BATCH, 0.65)
+    assert one.metrics() == {"cost": 1.5, "own_steps": 4.0}
+
+
+def test_a_cost_may_answer_with_truth_values():
+    def wrong(outputs, references):
+        both = zip(outputs, references, strict=True)
+        return [[list(one) != list(gold) for one in some] for some, gold in both]
+
+    drawn = draw_these([A, END], [B, A, END])
+    values = [
+        Reinforce(cost, Quarter(), samples=1, sampler=drawn)(Toy(), BATCH, 0.0) for cost in (wrong, exact_cost)
+    ]
+    assert torch.equal(*values)
 
 
 rows = st.lists(st.text("abc", max_size=6), min_size=2, max_size=2)
@@ -192,3 +253,16 @@ def test_wrong_options_are_named(objective, message):
 def test_a_classifier_has_no_objective_to_choose():
     with pytest.raises(ConfigError, match="unknown key 'objective'"):
         build({"task": "classifier", "objective": {"kind": "risk"}})
+
+
+def test_outputs_that_are_the_same_are_measured_once():
+    asked = []
+
+    def cost(outputs, references):
+        asked.extend(map(len, outputs))
+        return [[float(row[0]) for row in some] for some in outputs]
+
+    written = [[A], [B], [A], [B], [B], [A]]
+    found = measure_costs(cost, Toy(), written, [[A], [B]])
+    assert found.tolist() == [[A, B, A], [B, B, A]]
+    assert asked == [2, 2]

@@ -1,8 +1,10 @@
 """A network that is trained anew on all examples, when it has been validated on those that were held out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 import elman
 from elman.errors import ConfigError, ModelError
@@ -95,3 +97,42 @@ def test_where_nothing_is_held_out_it_is_refused(data):
 def test_of_a_running_text_it_is_refused():
     with pytest.raises(ConfigError, match="of a running text"):
         build({"task": "lm", "data": {"train": "a.txt"}, "training": {"refit": True, "patience": 0}})
+
+
+def test_of_few_texts_folds_say_how_much_the_network_counts(tmp_path, monkeypatch):
+    """Beside n-grams each text is judged by a network of the others, then all are trained on."""
+    chosen = changed(refitting(tmp_path))
+    chosen = replace(chosen, model=replace(chosen.model, ngrams=True))
+    read, honest, judged = [], Classifier.build_batches, []
+
+    def build_batches(self, dataset, data, seed):
+        read.append({example.text for example in dataset.examples})
+        return honest(self, dataset, data, seed)
+
+    def choose_by_folds(self, dataset, said):
+        judged.append(said)
+        assert len(said) == len(dataset) == 40
+
+    monkeypatch.setattr(Classifier, "build_batches", build_batches)
+    monkeypatch.setattr(Classifier, "choose_by_folds", choose_by_folds)
+    run_recipe(chosen, tmp_path / "m")
+    assert len(judged) == 1
+    assert len(read) == 1 + 5 + 1
+    assert all(len(texts) < len(read[-1]) for texts in read[1:-1])
+    assert set.union(*read[1:-1]) == read[-1]
+
+
+def test_what_folds_judge_stands_in_the_order_of_the_examples(tmp_path, monkeypatch):
+    chosen = refitting(tmp_path)
+    chosen = replace(chosen, model=replace(chosen.model, ngrams=True))
+
+    def judge_alone(self, dataset):
+        return torch.tensor([float(label) for label in dataset.labels])[:, None]
+
+    seen = []
+    monkeypatch.setattr(Classifier, "judge_alone", judge_alone)
+    monkeypatch.setattr(
+        Classifier, "choose_by_folds", lambda self, data, said: seen.append((data.labels, said[:, 0].tolist()))
+    )
+    run_recipe(chosen, tmp_path / "m")
+    assert seen[0][0] == seen[0][1]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import elman
-from elman.errors import ConfigError
+from elman.errors import ConfigError, ModelError
 from elman.pipeline import run_recipe
 from elman.pipeline.choose_defaults import list_keys
 from elman.pipeline.default_rules import Rule
@@ -168,3 +168,22 @@ def test_of_several_processes_none_takes_a_gpu_unless_asked(gpu, monkeypatch, ca
     monkeypatch.setattr("elman.pipeline.run_begin.count_processes", lambda: 2)
     assert [find_run_device(name) for name in ("auto", "cuda")] == ["cpu", "cuda"]
     assert capsys.readouterr().err == ""
+
+
+def test_a_run_is_resumed_by_its_own_task_only(tmp_path):
+    run(sections(tmp_path), tmp_path / "m")
+    text = tmp_path / "text.txt"
+    text.write_text("when is the city\n" * 40)
+    plain = {"task": "lm", "data": {"train": str(text)}, "training": {"updates": 6}}
+    with pytest.raises(ModelError, match="is of elman train classifier: elman train lm cannot resume it"):
+        run(plain, tmp_path / "m", resume=True)
+
+
+@pytest.mark.parametrize("chosen", [["model.hidden"], {"model.no_such": 3}, {"nothing.lr": 3}, 7])
+def test_a_damaged_record_of_a_run_is_one_sentence(tmp_path, chosen):
+    plain = sections(tmp_path)
+    run(plain, tmp_path / "m")
+    record = read(tmp_path / "m", "run.json") | {"chosen": chosen}
+    (tmp_path / "m" / "run.json").write_text(json.dumps(record))
+    with pytest.raises(ModelError, match=r"run\.json"):
+        run(plain, tmp_path / "m", resume=True)

@@ -5,13 +5,15 @@ import copy
 import pytest
 import torch
 
-from elman.cells import GRU, LSTM, Formulaic, Mogrifier, WeightDrop, Zoneout
+from elman.cells import GRU, LSTM, Formulaic, Mogrifier, Stacked, WeightDrop, Zoneout
+from elman.cuda_graph import recording
 from elman.scan import explain, scan
 from elman.scan.execution import Execution
-from elman.scan.executors.cuda import CUDA, shape_of
+from elman.scan.executors.cuda import CUDA, contest, shape_of
 from elman.scan.executors.cuda.kernel_recurrence import run_program
 from elman.scan.executors.cuda.program import CudaProgram
 from elman.scan.executors.cuda.tiling import Tiling
+from elman.scan.executors.wavefront import worthwhile
 from elman.state import State
 from tests.zoo import ALL, cell_of
 
@@ -98,6 +100,77 @@ def test_more_rows_than_the_chip_has_room_for_are_taken_in_turns():
         program = CudaProgram(shape_of(cell, execution), *[Tiling(16, 8, False)] * 2)  # 8 groups at once, of 88
         found = run_program(cell, xs, cell.initial(xs), execution, program)[0].double()
     assert (found - expected).norm() / expected.norm() < 2e-3
+
+
+TILED = {name: CELLS[name] for name in ("wide lstm", "wide gru", "mogrifier", "lstm of heads")} | {
+    "two rounds": lambda: Mogrifier(LSTM(40, 72), rounds=2),
+    "thin rounds": lambda: Mogrifier(LSTM(40, 136), rounds=4, rank=8),
+}
+TILINGS = [
+    Tiling(blocks, rows, cluster, across, resident, split)
+    for blocks, rows, cluster in ((4, 8, False), (4, 16, True), (8, 32, True), (3, 24, False))
+    for across, resident, split in ((1, 1, False), (4, 2, True), (2, 1, True), (2, 2, False))
+]
+
+
+@pytest.mark.parametrize("name", TILED)
+def test_every_tiling_computes_the_same(name):
+    torch.manual_seed(0)
+    cell, xs = TILED[name]().cuda(), torch.randn(45, 12, TILED[name]().input_size, device="cuda")
+    weights = [*cell.parameters()]
+
+    def outcome(ys):
+        return [ys, *torch.autograd.grad(ys.float().square().sum(), weights)]
+
+    with torch.autocast("cuda", torch.float16):
+        expected = [t.double() for t in outcome(scan(cell, xs, executor="loop")[0])]
+        execution = Execution.begin(xs, None)
+        for tiling in TILINGS:
+            program = CudaProgram(shape_of(cell, execution), tiling, tiling)
+            found = outcome(run_program(cell, xs, cell.initial(xs), execution, program)[0])
+            assert distance(found, expected) < 4e-3, tiling
+
+
+@pytest.mark.parametrize(("dtype", "bound"), [(torch.float16, 3e-4), (torch.bfloat16, 2.5e-3)])
+def test_gradients_of_the_input_and_its_matrix_are_rounded_once(dtype, bound):
+    torch.manual_seed(0)
+    cell, xs = LSTM(128, 256).cuda(), torch.randn(32, 128, 128, device="cuda").to(dtype).float()
+    for weight in cell.parameters():
+        weight.data = weight.data.to(dtype).float()
+    seed = torch.randn(32, 128, 256, device="cuda").to(dtype)
+
+    def gradients(cell, xs, executor):
+        xs = xs.clone().requires_grad_()
+        ys, _ = scan(cell, xs, executor=executor)
+        return torch.autograd.grad(ys, [xs, cell.W, cell.b], seed.to(ys.dtype))
+
+    with torch.autocast("cuda", dtype):
+        found = gradients(cell, xs, "cuda")
+    exact = gradients(copy.deepcopy(cell).double(), xs.double(), "codegen")
+    assert distance(found, exact) < bound
+
+
+def test_a_recorded_stack_of_kernels_is_not_cut_into_pieces():
+    stack = Stacked([GRU(64, 128), GRU(128, 128)]).cuda()
+    xs = torch.randn(8, 20, 64, device="cuda")
+    with recording():
+        assert worthwhile(stack, xs, Execution.begin(xs, None))
+        with torch.autocast("cuda", torch.float16):
+            assert not worthwhile(stack, xs, Execution.begin(xs, None))
+
+
+def test_a_graph_captured_by_hand_takes_what_is_faster_recorded(monkeypatch):
+    cell, xs = LSTM(64, 128).cuda(), torch.randn(8, 20, 64, device="cuda")
+    with torch.autocast("cuda", torch.float16):
+        scan(cell, xs)
+        shape = shape_of(cell, Execution.begin(xs, None))
+        (known,) = [found for (key, *_), found in contest._found.items() if key == shape]
+        monkeypatch.setitem(known, "launched", True)
+        monkeypatch.setitem(known, "recorded", False)
+        assert explain(cell, xs).choices[0].executor == "torch"
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            assert explain(cell, xs).choices[0].executor == "cuda"
 
 
 def test_second_derivatives_are_those_of_plain_steps():

@@ -57,7 +57,7 @@ def on_host(tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cuda_units, "load_kernel", load)
-        patch.setattr(CudaUnits, "choose_shape", lambda self, given: SHAPE)
+        patch.setattr(CudaUnits, "choose_shape", lambda self, given, backward: SHAPE)
         yield
 
 

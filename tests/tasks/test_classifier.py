@@ -323,8 +323,14 @@ def test_adversarial_training_is_the_mean_with_the_loss_after_a_step_along_the_g
     step = torch.stack([0.5 * x.norm() * row / row.norm() for x, row in zip(known, g, strict=True)])
     worst = cross_entropy(made.net.logits(xs + step, words.mask), gold)
     assert worst > plain
+    weights = [*made.net.parameters()]
+    xs = made.net.words(words)
+    both = sum(cross_entropy(made.net.logits(x, words.mask), gold) for x in (xs, xs + step)) / 2
     made.net.train()
-    torch.testing.assert_close(made.loss(batch, 0.0), (plain + worst) / 2)
+    loss = made.loss(batch, 0.0)
+    torch.testing.assert_close(loss, (plain + worst) / 2)
+    for found, expected in zip(*(torch.autograd.grad(y, weights) for y in (loss, both)), strict=True):
+        torch.testing.assert_close(found, expected)
     made.net.eval()
     torch.testing.assert_close(made.loss(batch, 0.0), plain)
 

@@ -18,7 +18,7 @@ def answer(rows: list[ClassifierExample]) -> tuple[torch.Tensor, torch.Tensor]:
     task = Classifier.from_examples(config, TokenizerConfig(), rows)
     data = task.encode(rows)
     texts, gold = [text for (text,) in data.rows], torch.tensor(data.labels)
-    model = fit_few_texts(texts, data.forms, gold, len(task.labels.items))
+    model, _ = fit_few_texts(texts, data.forms, gold, len(task.labels.items))
     return model(collate(texts, data.forms)), gold
 
 

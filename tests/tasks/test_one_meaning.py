@@ -9,7 +9,11 @@ from elman.cli.answers import _format
 from elman.cli.app import elman as command
 from elman.errors import ConfigError, DataError
 from elman.tasks.classifier.data import ClassifierDataConfig, read_examples
+from elman.tasks.pairs.data import PairsDataConfig
+from elman.tasks.pairs.task import Pairs
 from elman.tasks.results import Answer
+from elman.tasks.seq2seq.data import Seq2SeqDataConfig
+from elman.tasks.seq2seq.task import Seq2Seq
 from elman.tasks.tagger.data import TaggerDataConfig
 from elman.tasks.tagger.task import Tagger
 from tests.tasks.topics import TINY, examples, table
@@ -48,8 +52,20 @@ def test_an_answer_is_one_line_whatever_it_holds():
 @pytest.mark.parametrize("columns", [("1", "1"), ("text", "text")])
 def test_one_column_is_not_text_and_label(columns, tmp_path):
     text, label = columns
-    with pytest.raises(ConfigError, match="one column is to be text and label"):
+    with pytest.raises(ConfigError, match=r"one column is to be text and label"):
         list(read_examples(ClassifierDataConfig(text=text, label=label), table(tmp_path / "a.tsv", 4)))
+
+
+def test_one_column_is_not_both_texts_of_a_pair(tmp_path):
+    (tmp_path / "a.tsv").write_text("first\tsecond\tlabel\na\tb\tx\n")
+    with pytest.raises(ConfigError, match=r"one column is to be first and second: .* --second"):
+        list(Pairs.read(PairsDataConfig(second="first"), str(tmp_path / "a.tsv")))
+
+
+def test_one_column_is_not_source_and_features(tmp_path):
+    (tmp_path / "a.tsv").write_text("source\ttarget\nwalk\twalked\n")
+    with pytest.raises(ConfigError, match=r"one column is to be text and features: .* --features"):
+        list(Seq2Seq.read(Seq2SeqDataConfig(features="source"), str(tmp_path / "a.tsv")))
 
 
 def test_one_column_is_not_words_and_tags(tmp_path):

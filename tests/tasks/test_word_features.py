@@ -265,7 +265,7 @@ def test_each_different_word_is_spelled_once():
     made = classifier(**FULL)
     rows, forms = made.featurizer.sentences([["a", "b", "a"], [], ["b", "A"]])
     assert [row.tolist() for row in rows] == [[1, 2, 1], [], [2, 3]]
-    assert [len(part) for part in forms] == [4, 4, 4]
+    assert [len(part) for part in forms[:3]] == [4, 4, 4]
     words = collate(rows, forms)
     assert len(words.characters) == 4
     some = collate(rows[2:], forms)

@@ -7,17 +7,19 @@ import gzip
 import io
 import lzma
 import os
+import random
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import zstandard
 from tests.tasks.topics import TINY, examples
 
 import elman
 from elman.errors import DataError
-from elman.text.byte_source import hold_pipe
+from elman.text.byte_source import hold_pipe, open_bytes
 from elman.text.conll import read_sentences
 from elman.text.data_digest import describe_source
 from elman.text.files import read_lines
@@ -123,3 +125,21 @@ def test_a_binary_file_is_not_told_to_try_latin_1(tmp_path: Path) -> None:
     path.write_bytes(b"\x7fELF\x02\x00\x00\xff\xfe")
     with pytest.raises(DataError, match="binary file"):
         list(read_lines(path))
+
+
+@pytest.mark.parametrize(("ending", "compress"), [(".gz", gzip.compress), (".zst", zstandard.compress)])
+@pytest.mark.parametrize("kept", [0.1, 0.66, 0.999])
+def test_a_compressed_file_that_was_cut_short_is_no_shorter_file(
+    ending, compress, kept, tmp_path: Path
+) -> None:
+    whole = random.Random(0).randbytes(400_000)
+    packed, path = compress(whole), tmp_path / f"text.txt{ending}"
+    path.write_bytes(packed[: int(kept * len(packed))])
+    with (
+        pytest.raises(DataError, match="the compressed data is damaged or cut short"),
+        open_bytes(path) as stream,
+    ):
+        stream.read()
+    path.write_bytes(packed + compress(b"and another") + compress(b""))
+    with open_bytes(path) as stream:
+        assert stream.read() == whole + b"and another"

@@ -40,3 +40,12 @@ def test_weights_are_all_that_a_net_remembers() -> None:
     net.register_buffer("carried", torch.zeros(1), persistent=False)
     names = {"weight", "bias", "running_mean", "running_var", "num_batches_tracked", "carried"}
     assert set(tensors_by_name(net)) == names
+
+
+def test_the_order_of_its_weights_does_not_matter() -> None:
+    net = nn.Bilinear(2, 2, 2)
+    net.register_parameter("other", nn.Parameter(torch.randn(2)))
+    average = WeightAverage(net, 1.0)
+    average.weights = dict(reversed(average.weights.items()))
+    average.update(net)
+    assert all(torch.equal(average.weights[name], p) for name, p in net.named_parameters())

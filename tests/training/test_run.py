@@ -274,3 +274,24 @@ def test_lines_tell_of_updates_now_and_then() -> None:
     text = stream.getvalue().splitlines()
     assert len(text) == 6 + 1 + 1
     assert "tokens/s" in text[4]
+
+
+def test_lines_tell_of_an_update_every_ten_seconds() -> None:
+    stream, now = io.StringIO(), 0.0
+    lines = LineDisplay("tokens", stream)
+    lines.pace.clock, lines.said = lambda: now, now
+    for number in range(1, 26):
+        now = float(number)
+        lines.show(Update(number, 1, number / 25, 1.0, 0.1, 1.0, 30.0))
+    assert [line.split()[3] for line in stream.getvalue().splitlines()] == ["10", "20"]
+
+
+def test_a_bar_is_as_full_as_the_run_is_done_and_full_at_an_early_end() -> None:
+    pytest.importorskip("rich")
+    shown = BarDisplay("tokens", Terminal())
+    for progress in (0.25, 0.5):
+        shown.show(Update(1, 1, progress, 1.0, 0.1, 1.0, 30.0))
+        assert shown.bar.tasks[0].percentage == 100 * progress
+    shown.show(TrainingEnd(1, "patience", {}))
+    assert shown.bar.tasks[0].percentage == 100
+    shown.close()

@@ -9,7 +9,7 @@ from elman.cells.formulaic import Formulaic, WrappedCell
 from elman.cells.gru import GRU, FlippedGRU, ReLUGRU, ResetAfterGRU
 from elman.cells.light_cells import HGRN, SSRU, ParaGRU
 from elman.cells.lstm import LSTM, BoundedLSTM
-from elman.cells.lstm_variants import SLSTM, CoupledLSTM, LayerNormLSTM, PeepholeLSTM, ProjectedLSTM
+from elman.cells.lstm_variants import SLSTM, CappedLSTM, CoupledLSTM, LayerNormLSTM, PeepholeLSTM, ProjectedLSTM
 from elman.cells.mogrifier import Mogrifier
 from elman.cells.own_cell import OwnCell
 from elman.cells.recorded import RecordedCell, record_stack
@@ -36,6 +36,7 @@ __all__ = [
     "SRU",
     "SSRU",
     "BoundedLSTM",
+    "CappedLSTM",
     "Cell",
     "CellMaker",
     "CoupledLSTM",

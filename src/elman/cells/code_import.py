@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
-from elman.errors import ConfigError, quote, shorten
+from elman.errors import ConfigError, printable, quote, shorten
 
 
 def import_object(reference: str) -> Any:
@@ -35,7 +36,7 @@ def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
         hint = "a trained model has its cell in its folder, as cell.json, which can be given instead"
         raise ConfigError(f"{path}: there is no such file; {hint}")
-    name = f"elman_file_{path.stem}_{sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
+    name = f"elman_file_{printable(path.stem)}_{sha256(os.fsencode(path.resolve())).hexdigest()[:8]}"
     if name in sys.modules:
         return sys.modules[name]
     spec = spec_from_file_location(name, path)

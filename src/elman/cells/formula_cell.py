@@ -12,6 +12,7 @@ from elman.errors import ArgumentError, ModelError, show_value
 from elman.formula import Formula, Node
 from elman.formula.traversal import topological
 from elman.large_products import linear_large
+from elman.mixed_products import is_mixed, linear_mixed
 from elman.shapes import Tensor
 
 
@@ -95,7 +96,8 @@ class FormulaCell(Formulaic):
             nn.init.constant_(self.b.data.chunk(len(gates))[gates.index(gate)], value)
 
     def project(self, x: Tensor) -> tuple[Tensor, ...]:
-        return (linear_large(x, self.W, self.b),)
+        multiply = linear_mixed if is_mixed(x, self.W) else linear_large
+        return (multiply(x, self.W, self.b),)
 
     def affine(self) -> tuple[Tensor, Tensor | None]:
         return self.W, self.b

@@ -48,8 +48,11 @@ class Formulaic(Cell[State]):
         return (gates,)
 
     def initial(self, like: Tensor) -> State:
-        rows = like.shape[0]
-        return State(**{n: like.new_zeros(rows, self.widths[n]) for n in self.formula.states})
+        names, rows = self.formula.states, like.shape[0]
+        widths = {self.widths[n] for n in names}
+        if like.is_cuda and len(widths) == 1:  # in one piece: each would be a launch
+            return State(**dict(zip(names, like.new_zeros(len(names), rows, *widths), strict=True)))
+        return State(**{n: like.new_zeros(rows, self.widths[n]) for n in names})
 
     def step(self, state: State, x: tuple[Tensor, ...]) -> State:
         gates, *masks = x

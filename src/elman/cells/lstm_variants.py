@@ -1,4 +1,4 @@
-"""LSTMs with peepholes, coupled gates, a projection, layer normalisation, or exponential gates."""
+"""LSTMs with peepholes, coupled or capped gates, a projection, layer normalisation, or exponential gates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from elman.cells.formula_cell import FormulaCell, RecurrentCell
 from elman.cells.lstm import LSTM
 from elman.errors import ModelError
 from elman.formula import Gates, Matrices, State, formula
-from elman.formula.ops import exp, log_sigmoid, maximum, mean, rsqrt, sigmoid, tanh
+from elman.formula.ops import exp, log_sigmoid, maximum, mean, minimum, rsqrt, sigmoid, tanh
 
 
 @formula(gates="i f z o", states="h c", parameters="i f o")
@@ -44,6 +44,23 @@ class CoupledLSTM(LSTM):
     """
 
     formula = coupled_lstm
+
+
+@formula(gates="i f z o", states="h c")
+def capped_lstm(x: Gates, U: Matrices, s: State) -> State:
+    i, f, z, o = x + U(s.h)
+    f = sigmoid(f)
+    c = f * s.c + minimum(sigmoid(i), 1 - f) * tanh(z)
+    return State(h=sigmoid(o) * tanh(c), c=c)
+
+
+class CappedLSTM(LSTM):
+    """No more is written than was forgotten, so that the memory stays within ±1 (Melis et al. 2018).
+
+    c' = f ⊙ c + min(i, 1 - f) ⊙ z
+    """
+
+    formula = capped_lstm
 
 
 @formula(gates="i f z o", states="h c")

@@ -11,7 +11,7 @@ from elman.cells.elman import Elman, ReLUElman
 from elman.cells.gru import GRU, FlippedGRU, ReLUGRU, ResetAfterGRU
 from elman.cells.light_cells import HGRN, SSRU, ParaGRU
 from elman.cells.lstm import LSTM, BoundedLSTM
-from elman.cells.lstm_variants import SLSTM, CoupledLSTM, LayerNormLSTM, PeepholeLSTM, ProjectedLSTM
+from elman.cells.lstm_variants import SLSTM, CappedLSTM, CoupledLSTM, LayerNormLSTM, PeepholeLSTM, ProjectedLSTM
 from elman.cells.own_cell import OwnCell, check_name, hold_cell
 from elman.cells.stored_cell import CellMaker
 from elman.errors import ConfigError, ModelError, quote
@@ -22,6 +22,7 @@ CELLS: dict[str, CellMaker] = {
     "lstm": LSTM,
     "bounded-lstm": BoundedLSTM,
     "coupled-lstm": CoupledLSTM,
+    "capped-lstm": CappedLSTM,
     "peephole-lstm": PeepholeLSTM,
     "layer-norm-lstm": LayerNormLSTM,
     "projected-lstm": lambda d, h: ProjectedLSTM(d, h, cell_size=2 * h),

@@ -76,8 +76,7 @@ def call() -> int:
         warnings.showwarning = lambda message, *place, **more: click.echo(message, err=True)
         try:
             code: int = elman(standalone_mode=False) or 0  # click returns what a verb exits with
-            if sys.stdout is not None:  # closed
-                sys.stdout.flush()
+            sys.stdout.flush()
             return code
         except click.exceptions.Abort:
             say("stopped")

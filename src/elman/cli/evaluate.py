@@ -80,7 +80,7 @@ def evaluate(
         views.reject_all()
         evaluate_two(folders, run, as_json=as_json)
         return
-    views.check(folders[0])
+    views.check(folders[0], files)
     done = run.judge(folders[0])
     further, report = views.show(done), done.judgement.report
     if as_json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -11,10 +11,10 @@ from typing import Any
 import click
 
 from elman.cli.evaluation_run import Evaluated
+from elman.cli.output_file import check_output
 from elman.cli.terminal import PICTURE, add_options, option, print_table, say
 from elman.errors import ConfigError
 from elman.number_format import format_score
-from elman.picture_files import plan_picture
 from elman.tasks.registry import TASKS
 
 ERRORS = "Write the mistakes to FILE (.tsv, .csv, .jsonl), the surest first, with the tokens that weighed most."
@@ -36,11 +36,10 @@ class EvaluationViews:
             message = "--errors, --slices and --reliability are for one model; leave the other folder out"
             raise ConfigError(message)
 
-    def check(self, folder: Path) -> None:
-        """Refuse, before any work, a file that could not be written in the end."""
-        if self.reliability:
-            plan_picture(self.reliability, None)
+    def check(self, folder: Path, sources: Sequence[str]) -> None:
+        """Refuse, before any work, a file that could not be written in the end, and one of the sources."""
         if self.errors:
+            check_output("--errors", self.errors, *sources)
             _check_errors(folder, self.errors)
 
     def show(self, done: Evaluated) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
 from elman.cli.model_args import model_argument
+from elman.cli.output_file import check_output
 from elman.cli.terminal import option, say
 from elman.errors import ConfigError
 from elman.number_format import format_size
@@ -31,11 +33,13 @@ def explain_model(folder: Path, text: str | None, out: Path, half: bool) -> None
       elman explain models/topics --out topics.html
       elman explain models/shakespeare --text "To be, or not" --out shakespeare.html
     """
-    if not out.parent.is_dir():
-        raise ConfigError(f"--out {out}: there is no folder {out.parent}")
+    if out.suffix.lower() not in (".html", ".htm"):  # --out with the name of something else would replace it
+        raise ConfigError(f"--out {out}: a page ends in .html")
+    check_output("--out", out)
     from elman.artifact import load
     from elman.live_page import write_page
 
+    text = text and os.fsencode(text).decode("utf-8", "replace")  # whatever the locale made of its bytes
     size = write_page(load(folder, device="cpu"), out, text=text, half=half)
     rounded = ", its weights rounded to 16 bits" if half else ""
     say(f"page: {out} ({format_size(size)}{rounded}); open it in a browser")

@@ -11,8 +11,9 @@ import click
 from elman.atomic_files import write_atomically
 from elman.cli.cell_template import CELL_FILE
 from elman.cli.ordered_group import OrderedGroup
+from elman.cli.output_file import check_output
 from elman.cli.terminal import option, say
-from elman.errors import ConfigError, quote
+from elman.errors import ConfigError, printable, quote
 
 
 @click.group(cls=OrderedGroup, short_help="Write a file to begin with: a cell of your own.")
@@ -42,9 +43,10 @@ def cell(name: str, out: Path | None) -> None:
     check_cell_name(name)
     if path.suffix != ".py":
         raise ConfigError(f"--out {path}: a Python file ends in .py")
+    check_output("--out", path)
     if path.exists():
         raise ConfigError(f"{path} is there already; choose another --out, or delete it")
-    write_atomically(path, CELL_FILE.replace("NAME", name).replace("FILE", str(path)).encode())
+    write_atomically(path, CELL_FILE.replace("NAME", name).replace("FILE", printable(str(path))).encode())
     say(f"wrote {path}: change the formula in it, then")
     say(f"  pytest {path}")
     say(f"  elman compare lstm {path}:{name}")

@@ -46,6 +46,14 @@ def with_answer_options(command: Callable[..., None]) -> Callable[..., None]:
     )
 
 
+def check_output(option: str, out: Path, *sources: str) -> None:
+    """Refuse, before any work, a file in a folder that is not there, and one that is read."""
+    if not out.parent.is_dir():
+        raise ConfigError(f"{option} {out}: there is no folder {out.parent}")
+    if any(out.exists() and os.path.exists(source) and os.path.samefile(out, source) for source in sources):
+        raise ConfigError(f"{option} {out} is the file that is read: give it another name")
+
+
 @contextmanager
 def open_output(out: Path | None, source: str) -> Iterator[ByteStream]:
     """Standard output, or a file beside ``out`` that becomes it at the end; never the source itself."""
@@ -55,10 +63,7 @@ def open_output(out: Path | None, source: str) -> Iterator[ByteStream]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    if out.exists() and os.path.exists(source) and os.path.samefile(out, source):
-        raise ConfigError(f"--out {out} is the file that is read: give it another name")
-    if not out.parent.is_dir():
-        raise ConfigError(f"--out {out}: there is no folder {out.parent}")
+    check_output("--out", out, source)
     with open_atomically(out) as file, _compress(file, out.suffix.lower()) as packed:
         yield packed
 

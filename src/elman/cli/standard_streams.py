@@ -53,6 +53,8 @@ def robust_streams() -> Iterator[None]:
     # A stream that was closed before we began is None, and the next file that is opened would take its number.
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     before = sys.stderr
     if before is None:
         before = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115

@@ -36,7 +36,10 @@ class PicturePath(click.Path):
     """The path of a picture that can be drawn; its ending is its format."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        path: Any = super().convert(value, param, ctx)
+        given: Any = super().convert(value, param, ctx)
+        path = Path(given)
+        if not path.parent.is_dir():
+            raise ConfigError(f"{path}: there is no folder {path.parent}")
         return plan_picture(path)
 
 

@@ -7,10 +7,13 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Unpack
 
+import torch
+
 from elman.decoding.beam_event import BeamEvent, tell_step
 from elman.decoding.beam_search import BeamSearch
 from elman.decoding.hypotheses import BeamLayer, BeamState, Hypothesis, backtrack
 from elman.decoding.interfaces import Constraint, Limits, Step, Stop
+from elman.decoding.recorded_beam import find_recorded_beam
 from elman.errors import ModelError, check_option
 from elman.ranges import BeamWidth, LengthPenalty, Range, check_ranges
 from elman.shapes import Tensor
@@ -43,6 +46,11 @@ class Beam:
     def __call__(self, step: Step[S], state: S, **limits: Unpack[Limits]) -> list[list[Hypothesis]]:
         """The best hypotheses of each row of the batch, best first."""
         search, beams = self._prepare(step, **limits)
+        if len(limits["start"]) and limits["start"].is_cuda:
+            recorded = find_recorded_beam(step, beams, search.log_factor, **limits)
+            if not isinstance(recorded, str):
+                with torch.no_grad():
+                    return self._results(recorded.run(state, limits["start"], beams), beams)
         layers = [advance.layer for advance in search.run(state, limits["start"], beams)]
         return self._results(layers, beams)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NotRequired, TypedDict
+from typing import Generic, NotRequired, TypedDict
 
 from torch import Tensor
 
@@ -46,6 +46,21 @@ class History:
 
 Step = Callable[[S, Tensor], tuple[S, Tensor]]
 """One step of a decoder: state, tokens (B,) -> state, logits (B, V)."""
+
+
+@dataclass(frozen=True)
+class FixedStep(Generic[S]):
+    """A step that does the same whatever the values in its tensors are: a GPU can record and replay it.
+
+    It neither waits for the device nor brings anything to it, and its logits have at most 32 bits.
+    """
+
+    run: Step[S]
+
+    def __call__(self, state: S, tokens: Tensor) -> tuple[S, Tensor]:
+        return self.run(state, tokens)
+
+
 Policy = Callable[[int, Tensor], Tensor]
 """Which token is written: position, logits (B, V) -> tokens (B,)."""
 Constraint = Callable[[History, Tensor], Tensor]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
+from elman.cuda_graph import is_recording
 from elman.decoding.interfaces import Policy
 from elman.decoding.stable_topk import stable_topk
 from elman.errors import ModelError, check_option
@@ -54,7 +55,7 @@ class ScheduledSampling:
 
     def __call__(self, position: int, logits: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
         gold = TeacherForcing(self.targets)(position, logits)
-        heads = uniform(logits, self.generator) < self.p
+        heads = uniform(len(logits), self.generator).to(logits.device) < self.p
         return torch.where(heads, gold, self.other(position, logits))
 
 
@@ -77,9 +78,12 @@ class Sample:
         check_ranges(self)
 
     def __call__(self, position: int, logits: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
-        """One token a row: the first whose cumulated mass exceeds a uniform number."""
+        return self.choose(logits, uniform(len(logits), self.generator).to(logits.device))
+
+    def choose(self, logits: Float[Tensor, "B V"], numbers: Float[Tensor, " B"]) -> Int[Tensor, " B"]:
+        """One token a row: the first whose cumulated mass exceeds a number from [0, 1) of it."""
         mass = self.filter_logits(logits).softmax(-1, dtype=torch.float64).cumsum(-1)
-        point = uniform(logits, self.generator)[:, None] * mass[:, -1:]
+        point = numbers[:, None] * mass[:, -1:]
         # Past the last token only where there is no distribution at all (every logit -inf, or one NaN).
         return torch.searchsorted(mass, point, right=True)[:, 0].clamp(max=logits.shape[1] - 1)
 
@@ -115,7 +119,8 @@ def top_k(logits: Float[Tensor, "B V"], k: int) -> Float[Tensor, "B V"]:
 def top_p(logits: Float[Tensor, "B V"], p: float, least: int = 1) -> Float[Tensor, "B V"]:
     """The fewest likeliest tokens whose probabilities sum to at least p (Holtzman et al. 2020)."""
     probabilities = logits.softmax(-1, dtype=torch.float64)
-    for count in (*(few for few in _FEW if few >= least), logits.shape[1]):
+    tries = () if is_recording() else _FEW  # how many are needed, a recording cannot ask
+    for count in (*(few for few in tries if few >= least), logits.shape[1]):
         _, tokens = stable_topk(logits, count)
         mass = probabilities.gather(1, tokens).cumsum(-1)
         if count >= logits.shape[1] or bool((mass[:, -1] >= p).all()):
@@ -141,13 +146,11 @@ def _only(
     return logits.masked_fill(~mask, float("-inf"))
 
 
-def uniform(
-    logits: Float[Tensor, "B V"], generator: torch.Generator | Sequence[torch.Generator]
-) -> Float[Tensor, " B"]:
+def uniform(rows: int, generator: torch.Generator | Sequence[torch.Generator]) -> Float[Tensor, " B"]:
     """A number from [0, 1) for each row, drawn where the generator lives, or each row's own."""
     if isinstance(generator, torch.Generator):
-        return _draw(len(logits), generator).to(logits.device)
-    return torch.cat([_draw(1, one) for one in generator]).to(logits.device)
+        return _draw(rows, generator)
+    return torch.cat([_draw(1, one) for one in generator])
 
 
 def _draw(count: int, generator: torch.Generator) -> Float[Tensor, " n"]:

@@ -10,6 +10,8 @@ import torch
 
 from elman.decoding.constraints import constrain
 from elman.decoding.interfaces import PADDING, Constraint, History, Limits, Policy, Step, Stop
+from elman.decoding.recorded_rollout import RecordedRollout, find_recording
+from elman.decoding.rollout_books import Lead
 from elman.errors import ModelError, check_option
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import S, keep
@@ -40,8 +42,13 @@ class Turn(Generic[S]):
 def rollout(step: Step[S], state: S, policy: Policy, **limits: Unpack[Limits]) -> Rollout[S]:
     """Write until each row has ended by itself or has ``limit`` tokens; gradients flow if they are enabled.
 
-    Finished rows read padding and keep their state.
+    Finished rows read padding and keep their state. On a GPU a `FixedStep` is recorded and replayed, unless
+    something has to be done in Python between steps (`find_recording` says what).
     """
+    if limits["start"].is_cuda:
+        recorded = find_recording(step, policy, **limits)
+        if not isinstance(recorded, str):
+            return replay_rollout(recorded, policy, state, **limits)
     tokens, log_probs, mask = [], [], []
     for turn in unroll(step, state, policy, **limits):
         tokens.append(turn.tokens)
@@ -57,6 +64,32 @@ def rollout(step: Step[S], state: S, policy: Policy, **limits: Unpack[Limits]) -
     length = int(masks.any(0).sum())
     written, values = torch.stack(tokens, 1), torch.stack(log_probs, 1)
     return Rollout(written[:, :length], values[:, :length], masks[:, :length], state)
+
+
+def replay_rollout(
+    recorded: RecordedRollout[S], policy: Policy, state: S, **limits: Unpack[Limits]
+) -> Rollout[S]:
+    """The same by a recorded step."""
+    start, lead = limits["start"], None
+    if not len(start):
+        nothing = start.new_zeros(0, 0)
+        return Rollout(nothing, nothing.float(), nothing.bool(), state)
+    if recorded.first:
+        first: Limits = {**limits, "limit": recorded.first}
+        turns = list(unroll(recorded.step, state, policy, **first))
+        lead, state = _lead(turns, limits["stop"]), turns[-1].state
+    books, after = recorded.run(state, start, limits["limit"], lead)
+    length = int(books.mask.any(0).sum())
+    _require_choice(books.stuck)
+    return Rollout(books.tokens[:, :length], books.log_probs[:, :length], books.mask[:, :length], after)
+
+
+def _lead(turns: list[Turn[S]], stop: Stop) -> Lead:
+    tokens, mask = (torch.stack([getattr(turn, name) for turn in turns], 1) for name in ("tokens", "mask"))
+    chosen = [turn.logits.float().log_softmax(-1).gather(1, turn.tokens[:, None])[:, 0] for turn in turns]
+    sentence = torch.arange(len(tokens), device=tokens.device)
+    live = mask[:, -1] & ~stop(History(tokens, sentence))
+    return Lead(tokens, torch.where(mask, torch.stack(chosen, 1), 0), mask, live)
 
 
 def unroll(

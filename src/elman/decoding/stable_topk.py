@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from elman.cuda_graph import is_recording
 from elman.shapes import Float, Int, Tensor
 
 _BLOCK = 64  # columns
@@ -14,9 +15,9 @@ def stable_topk(values: Float[Tensor, "B V"], count: int) -> tuple[Float[Tensor,
 
     Of equal values the lower column comes first. Which column stands for a value of -inf is not determined.
     """
-    if count >= values.shape[1]:
+    if count >= values.shape[1] or is_recording():  # whether there are ties, a recording cannot ask
         top, columns = values.sort(dim=1, descending=True, stable=True)
-        return top, columns
+        return top[:, :count], columns[:, :count]
     top, columns = _greatest(values, count + 1)
     # Which of several equal values topk takes differs between devices; it matters only at the edge.
     edge = top[:, count]

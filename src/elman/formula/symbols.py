@@ -170,8 +170,6 @@ def sub(a: Node, b: Node) -> Node:
         return constant(0)
     if y == 0:
         return a
-    if x == 0:
-        return neg(b)
     if b.op == "neg":
         return add(a, b.args[0])
     return node("sub", a, b)
@@ -196,8 +194,6 @@ def neg(a: Node) -> Node:
     x = value_of(a)
     if x is not None:
         return constant(-x)
-    if a.op == "sub":
-        return sub(a.args[1], a.args[0])
     return a.args[0] if a.op == "neg" else node("neg", a)
 
 

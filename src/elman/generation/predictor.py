@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from torch import nn
 
+from elman.decoding.interfaces import FixedStep, Step
 from elman.shapes import Float, Int, Tensor
 from elman.text.tokenizer import Tokenizer
 
@@ -66,6 +67,22 @@ class LMPredictor(Protocol):
     @property
     def end(self) -> int:
         r"""The id at the end of every line, read before the first one too: `</s>`, or that of ``\n``."""
+
+
+@runtime_checkable
+class RecordableNetwork(Protocol):
+    """A network whose steps a GPU can record."""
+
+    def fixed_step(self) -> FixedStep[Any] | str:
+        """The step with the weights as they are now; or why it cannot be recorded."""
+
+
+def writing_step(net: LMNetwork) -> Step[Any]:
+    """The step for texts that are written: on a GPU one that can be recorded, where there is one."""
+    if not next(net.parameters()).is_cuda or not isinstance(net, RecordableNetwork):
+        return net.step
+    fixed = net.fixed_step()
+    return net.step if isinstance(fixed, str) else fixed
 
 
 class NetworkWrapper:

@@ -23,8 +23,13 @@ class CompletesPrefix:
 
     partial_prefix: PartialPrefix
 
+    @property
+    def inert_from(self) -> int:
+        """From where on it forbids nothing."""
+        return self.partial_prefix.most
+
     def __call__(self, written: History, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
-        if written.length >= self.partial_prefix.most:
+        if written.length >= self.inert_from:
             return logits
         barred = torch.zeros_like(logits, dtype=torch.bool)
         for row, ids in enumerate(written.tokens.tolist()):

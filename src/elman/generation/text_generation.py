@@ -17,7 +17,7 @@ from elman.generation.cache import Cache
 from elman.generation.cursor import Prompt, hold_back, prepare_prompt, truncate_at_stop
 from elman.generation.dynamic_eval import DynamicEval
 from elman.generation.generation_config import DecodingStrategy, GenerationConfig, Sampling
-from elman.generation.predictor import LMPredictor
+from elman.generation.predictor import LMPredictor, writing_step
 from elman.ranges import PositiveInt
 from elman.state import eval_mode, repeat
 from elman.text.arguments import check_text
@@ -74,7 +74,7 @@ def generate(
             [best] = beam(net.step, read.cursor.state, **_limits(lm, read, config))
         else:
             state, limits = repeat(read.cursor.state, n), _limits(lm, read, config, n)
-            written = rollout(net.step, state, _policy(strategy, n), **limits)
+            written = rollout(writing_step(net), state, _policy(strategy, n), **limits)
             rows = zip(written.tokens, written.log_probs, written.mask, strict=True)
             plain = [(ids[mask].tolist(), log_probs[mask].tolist()) for ids, log_probs, mask in rows]
             best = [Hypothesis(ids, values, sum(values)) for ids, values in plain]

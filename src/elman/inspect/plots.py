@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from elman.errors import ModelError
+from elman.errors import ModelError, printable
 from elman.inspect.gradients import Norms
 from elman.inspect.history import TrainingHistory, running_mean
 from elman.picture_files import NO_MATPLOTLIB, picture_format
@@ -36,8 +36,11 @@ def new_figure(
 def write_figure(fig: Any, path: Path, *, dpi: int = 130) -> None:
     """Write a figure in the format that the ending of the path says."""
     from matplotlib import rc_context
+    from matplotlib.text import Text
 
     format = picture_format(path)
+    for said in fig.findobj(Text):  # a name that is not UTF-8 has no signs that could be drawn
+        said.set_text(printable(said.get_text()))
     with rc_context(_STYLE):
         fig.savefig(path, dpi=dpi, format=format, metadata=_UNDATED[format])
 

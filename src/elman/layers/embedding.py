@@ -38,7 +38,8 @@ class Embedding(nn.Module):
     def look_up(self, ids: Int[Tensor, "B T"]) -> TableLookup:
         """The same, for a layer that reads it as it is."""
         # In memory time comes first, which all recurrent kernels want.
-        return TableLookup(self.E(ids.t()).transpose(0, 1), self.E.weight, ids, self.E.padding_idx)
+        xs = self.E(ids.t()).transpose(0, 1)
+        return TableLookup(xs, self.E.weight, ids, self.E.padding_idx, self.E.sparse)
 
     def grow_from(self, small: Embedding) -> None:
         """Further tokens are read as unknown ones are, until they are trained."""

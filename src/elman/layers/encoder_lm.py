@@ -37,6 +37,7 @@ class EncoderLM(nn.Module):
         if isinstance(words.embed[0], OneHot):
             raise ModelError("one-hot words have no embedding that unlabelled text could train")
         self.words, self.drop = words, drop
+        counts = counts.to(next(words.parameters()).device)
         self.layer = layers if isinstance(layers, RNN) else layers.stack[0]
         sizes, width = [layer.output_size for layer in _directions(self.layer)], self._rows(counts[:0]).shape[1]
         self.P = nn.ModuleList(nn.Linear(size, width, bias=False) for size in sizes)

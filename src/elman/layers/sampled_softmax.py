@@ -12,6 +12,7 @@ from __future__ import annotations
 from math import log
 
 import torch
+from torch.nn.functional import embedding
 
 from elman.large_products import linear_large
 from elman.layers.cross_entropy import weighted_mean
@@ -25,21 +26,27 @@ def sampled_cross_entropy(
     targets: Int[Tensor, " N"],
     samples: int,
     weights: Tensor | None = None,
+    *,
+    sparse: bool = False,
 ) -> Float[Tensor, ""]:
     """The weighted mean of what the targets cost, by the ``samples`` first words, and as many of the others.
 
-    Ids go from frequent to rare, as those of a `Vocab` do.
+    Ids go from frequent to rare, as those of a `Vocab` do. Where ``sparse``, the gradient of W has the
+    rows that were read.
     """
     rare = len(W) - samples
     drawn = samples + torch.randperm(rare, device=W.device)[:samples]
     columns = torch.cat([torch.arange(samples, device=W.device), drawn])
     scale = torch.zeros(len(columns), device=W.device, dtype=h.dtype)
     scale[samples:] = log(rare / len(drawn))
-    z = linear_large(h, W[columns], b[columns] + scale)
+    # All rows are read at once: a dense gradient of W is then made once.
+    read = torch.cat([columns, targets])
+    rows, shifts = embedding(read, W, sparse=sparse), b[read]
+    z = linear_large(h, rows[: len(columns)], shifts[: len(columns)] + scale)
     # The target has a column of its own: where it is among the others, too, it counts once.
     place = torch.full((len(W),), len(columns), device=W.device)
     place[columns] = torch.arange(len(columns), device=W.device)
-    own = (h * W[targets]).sum(1) + b[targets]
+    own = (h * rows[len(columns) :]).sum(1) + shifts[len(columns) :]
     twice = torch.zeros(len(h), len(columns) + 1, dtype=torch.bool, device=W.device)
     twice.scatter_(1, place[targets][:, None], True)
     others = z.masked_fill(twice[:, :-1], -torch.inf)

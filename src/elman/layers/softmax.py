@@ -70,6 +70,7 @@ class Softmax(Output):
         rows = tied.E.weight if isinstance(tied, Embedding) else tied
         # In a tuple, lest the module register as its own what the embedding has already.
         self._tied = () if rows is None else (rows,)
+        self._table = (tied.E,) if isinstance(tied, Embedding) else ()
         if len(self.W) != vocabulary:
             raise ModelError(
                 f"an embedding of {len(self.W)} tokens cannot be tied to a vocabulary of {vocabulary}"
@@ -112,7 +113,9 @@ class Softmax(Output):
     ) -> Float[Tensor, ""]:
         counts = None if weights is None else weights.flatten()
         if self.training and 0 < 2 * self.samples < len(self.W):
-            return sampled_cross_entropy(self._rows(h), self.W, self.b, targets.flatten(), self.samples, counts)
+            sparse = any(table.sparse for table in self._table)
+            given = (self._rows(h), self.W, self.b, targets.flatten(), self.samples, counts)
+            return sampled_cross_entropy(*given, sparse=sparse)
         return linear_cross_entropy(
             self._rows(h),
             self.W,
@@ -123,8 +126,8 @@ class Softmax(Output):
         )
 
     def _rows(self, h: Tensor) -> Tensor:
-        rows: Tensor = self.P(h).flatten(end_dim=-2)
-        return rows
+        h = h.flatten(end_dim=-2)
+        return h if isinstance(self.P, nn.Identity) else linear_large(h, self.P.weight)
 
 
 class AdaptiveSoftmax(Output):

@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from elman.cells import LSTM
-from elman.large_products import linear_large
+from elman.character_filters import filter_characters, filter_features
+from elman.layers.character_states import CharacterStates
 from elman.layers.embedding import Embedding, OneHot, PretrainedEmbedding, WordDropout
 from elman.layers.rnn import BiRNN
 from elman.shapes import Bool, Float, Int, Tensor
@@ -27,17 +28,9 @@ class CharacterCNN(nn.Module):
         self.W = nn.Linear(self.width * size, filters)
 
     def forward(self, characters: Int[Tensor, "N C"]) -> Float[Tensor, "N F"]:
-        if not characters.shape[1]:  # nothing but padding
-            return self.W.weight.new_zeros(len(characters), self.output_size)
-        around = self.width // 2
-        cs = nn.functional.pad(self.embed(characters), (0, 0, around, around))
-        windows = cs.unfold(1, self.width, 1).flatten(2)
-        ys = linear_large(windows, self.W.weight, self.W.bias).masked_fill(
-            (characters == 0)[..., None], -torch.inf
-        )
-        empty = (characters == 0).all(1, keepdim=True)
-        best: Tensor = ys.amax(1).masked_fill(empty, 0.0)
-        return best
+        if self.embed.is_watched:
+            return filter_features(characters, self.embed(characters), self.W.weight, self.W.bias)
+        return filter_characters(characters, self.embed.E.weight, self.W.weight, self.W.bias)
 
 
 class CharacterRNN(nn.Module):
@@ -65,13 +58,14 @@ class WordBatch(NamedTuple):
     features: Int[Tensor, "B T F"]  # casing and affixes
     place: Int[Tensor, "B T"]  # of each word among the spelled ones
     characters: Int[Tensor, "N C"]
+    codes: Int[Tensor, "R N C"] = torch.zeros(0, 0, 0, dtype=torch.long)  # the same, for each language model
 
     def to(self, device: torch.device) -> WordBatch:
         return WordBatch(*(part.to(device) for part in self))
 
 
 class WordLayer(nn.Module):
-    """x_i = [E w_i ; characters of w_i ; features of w_i], each part only where it was asked for."""
+    """x_i = [E w_i ; characters of w_i ; features of w_i ; h_i of language models], what was asked for."""
 
     feature_size = 10
 
@@ -81,13 +75,16 @@ class WordLayer(nn.Module):
         characters: CharacterCNN | CharacterRNN | None,
         features: Sequence[int],
         forget: WordDropout,
+        readers: Sequence[CharacterStates] = (),
     ) -> None:
         super().__init__()
         self.forget = forget
         self.embed = nn.ModuleList(embeddings)
         self.characters = characters
         self.features = nn.ModuleList(Embedding(count, self.feature_size) for count in features)
+        self.readers = nn.ModuleList(readers)
         sizes = [e.output_size for e in embeddings] + [self.feature_size] * len(features)
+        sizes += [reader.output_size for reader in readers]
         self.output_size = sum(sizes) + (characters.output_size if characters else 0)
 
     def forward(self, words: WordBatch) -> Float[Tensor, "B T D"]:
@@ -102,4 +99,6 @@ class WordLayer(nn.Module):
         if self.characters is not None:
             parts.append(self.characters(words.characters)[words.place])
         parts += [embed(words.features[..., i]) for i, embed in enumerate(self.features)]
+        each = zip(self.readers, words.codes, strict=True)
+        parts += [reader(codes, words.place, words.mask) for reader, codes in each]
         return torch.cat(parts, dim=-1) if len(parts) > 1 else parts[0]

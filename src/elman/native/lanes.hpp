@@ -56,8 +56,11 @@ INLINE float sum_up(lanes a) {
 INLINE lanes below(lanes a, float high) { return a > high ? spread(high) : a; }
 INLINE lanes above(lanes a, float low) { return a < low ? spread(low) : a; }
 
-// e^a for |a| <= 87: 2^n times a polynomial of what is left (Cephes).
-INLINE lanes exp_within(lanes a) {
+// e^a = 2^n (1 + q) for |a| <= 87: n is whole, q a polynomial of what is left (Cephes).
+struct Power {
+  lanes whole, rest;  // 2^n and q
+};
+INLINE Power split_exp(lanes a) {
   a = above(below(a, 87.f), -87.f);
   lanes n = (a * 1.44269504f + 12582912.f) - 12582912.f;  // to the nearest whole number
   lanes f = (a - n * 0.693359375f) + n * 2.12194440e-4f;
@@ -67,8 +70,11 @@ INLINE lanes exp_within(lanes a) {
   p = p * f + 4.1665795894e-2f;
   p = p * f + 1.6666665459e-1f;
   p = p * f + 5.0000001201e-1f;
-  p = p * (f * f) + f + 1.f;
-  return p * (lanes)((__builtin_convertvector(n, ints) + 127) << 23);
+  return {(lanes)((__builtin_convertvector(n, ints) + 127) << 23), p * (f * f) + f};
+}
+INLINE lanes exp_within(lanes a) {
+  Power e = split_exp(a);
+  return e.whole * e.rest + e.whole;
 }
 INLINE lanes exp_lanes(lanes a) {
   lanes e = exp_within(a);
@@ -76,16 +82,11 @@ INLINE lanes exp_lanes(lanes a) {
   return a < -87.f ? spread(0.f) : e;
 }
 INLINE lanes sigmoid_lanes(lanes a) { return 1.f / (1.f + exp_within(-a)); }
+// (e^2a - 1) / (e^2a + 1): e^2a - 1 as 2^n q + (2^n - 1) loses no digits near zero, where n = 0.
 INLINE lanes tanh_lanes(lanes a) {
-  lanes far = 1.f - 2.f / (1.f + exp_within(2.f * a));
-  lanes z = a * a;  // near zero a polynomial, where the other loses digits
-  lanes p = spread(-5.70498872745e-3f);
-  p = p * z + 2.06390887954e-2f;
-  p = p * z - 5.37397155531e-2f;
-  p = p * z + 1.33314422036e-1f;
-  p = p * z - 3.33332819422e-1f;
-  lanes near = a + a * z * p;
-  return z < 0.390625f ? near : far;
+  Power e = split_exp(2.f * a);
+  lanes less = e.whole * e.rest + (e.whole - 1.f);
+  return less / (less + 2.f);
 }
 INLINE lanes abs_lanes(lanes a) { return (lanes)((ints)a & 0x7fffffff); }
 INLINE lanes relu_lanes(lanes a) { return a > 0.f ? a : a != a ? a : spread(0.f); }

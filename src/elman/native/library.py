@@ -1,6 +1,7 @@
 """Libraries of C++ source: found where they were built before, or built now, once a machine.
 
-A library is known by the SHA-256 of all that it is made of, so an old one is never taken for a new one.
+A library is known by the SHA-256 of all that it is made of, so an old one is never taken for a new one. The
+digest of itself is at its end, behind what a loader reads: one that a crash has damaged is built again.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ OPTIONS = [
     *("-fno-exceptions", "-fno-rtti", "-fPIC", "-shared", "-pthread"),
 ]
 _LONGEST = 120  # seconds for one library
+_DIGEST = hashlib.sha256().digest_size
 
 _lock = Lock()
 _failures: dict[str, str] = {}
@@ -42,15 +44,18 @@ def load_library(source: str) -> ctypes.CDLL:
 @cache
 def _load(source: str, level: str) -> ctypes.CDLL:
     with _lock:  # two threads that ask for one library build it once
-        path = find_library(source, level) or build_library(source, level, find_cache())
+        found = find_library(source, level)
+        path = found if found and is_whole(found) else build_library(source, level, find_cache())
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:  # a folder that machines with other systems share
         raise NativeError(f"{path} cannot be loaded; delete it: {shorten(str(error))}") from None
 
 
-def is_built(source: str) -> bool:
-    return find_library(source, find_level()) is not None
+def is_whole(path: Path) -> bool:
+    """Is a library what was built? Half of one would end the process when it is used."""
+    content = path.read_bytes()
+    return hashlib.sha256(content[:-_DIGEST]).digest() == content[-_DIGEST:]
 
 
 def find_library(source: str, level: str) -> Path | None:
@@ -79,12 +84,15 @@ def _compile(source: str, level: str, target: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent) as work:
             text, made = Path(work) / "source.cpp", Path(work) / target.name
-            text.write_text(source)
+            text.write_text(source, encoding="utf-8")
             command = [compiler, *_options(level), f"-I{FOLDER}", str(text), "-o", str(made)]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_LONGEST, check=False)
+            done = subprocess.run(command, capture_output=True, timeout=_LONGEST, check=False)
             if done.returncode:
-                said = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr)
+                stderr = done.stderr.decode(errors="replace")
+                said = next((line for line in stderr.splitlines() if "error" in line), stderr)
                 raise NativeError(f"{compiler} failed: {shorten(said)}")
+            with open(made, "ab") as file:
+                file.write(hashlib.sha256(made.read_bytes()).digest())
             os.replace(made, target)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NativeError(f"no library can be built in {target.parent}: {shorten(str(error))}") from None
@@ -103,7 +111,7 @@ def name_library(source: str, level: str) -> str:
 
 @cache
 def _headers() -> tuple[str, ...]:
-    return tuple(path.read_text() for path in sorted(FOLDER.glob("*.hpp")))
+    return tuple(path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.hpp")))
 
 
 def find_compiler() -> str:

@@ -45,7 +45,7 @@ def _read_flags() -> set[str]:
 def _read_line(name: str) -> str:
     """What Linux says of the first processor under a name; nothing where it says nothing."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return ""
     return next((line for line in lines if line.startswith(name)), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -89,7 +90,12 @@ class MinimumRisk(Objective):
 def measure_costs(
     cost: Cost, model: SequenceModel[Any], written: list[list[int]], right: list[list[int]]
 ) -> Float[Tensor, "B K"]:
-    """What each of some outputs costs; as many for each reference."""
-    words, count = model.words(written), len(written) // len(right)
-    outputs = [words[i : i + count] for i in range(0, len(words), count)]
-    return torch.tensor(cost(outputs, model.words(right)), dtype=torch.float32)
+    """What each of some outputs costs, as many for each reference; of equal ones it is found out once."""
+    count = len(written) // len(right)
+    numbers: dict[tuple[int, tuple[int, ...]], int] = {}
+    which = [numbers.setdefault((i // count, tuple(row)), len(numbers)) for i, row in enumerate(written)]
+    outputs: list[list[Sequence[Hashable]]] = [[] for _ in right]
+    for (reference, _), words in zip(numbers, model.words([row for _, row in numbers]), strict=True):
+        outputs[reference].append(words)
+    each = [value for some in cost(outputs, model.words(right)) for value in some]
+    return torch.tensor([each[i] for i in which], dtype=torch.float32).view(len(right), count)

@@ -11,6 +11,7 @@ from torch.nn.functional import pad
 
 from elman.decoding import ForcedPrefix, Policy, Sample, rollout
 from elman.decoding.interfaces import Limits
+from elman.decoding.recorded_policies import RecordedPolicy, record_policy
 from elman.decoding.sequence_model import SequenceModel, Sequences
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import eval_mode
@@ -68,6 +69,29 @@ class FirstGreedy:
     def __call__(self, position: int, logits: Float[Tensor, "N V"]) -> Int[Tensor, " N"]:
         first = torch.arange(len(logits), device=logits.device) % self.rows == 0
         return torch.where(first, logits.argmax(-1), self.other(position, logits))
+
+    def record(self, start: Int[Tensor, " N"], first: int) -> RecordedPolicy | str:
+        """The same within a recording."""
+        other = record_policy(self.other, start, first)
+        return other if isinstance(other, str) else RecordedFirstGreedy(self.rows, other)
+
+
+@dataclass(frozen=True)
+class RecordedFirstGreedy:
+    """`FirstGreedy` within a recording."""
+
+    rows: int
+    other: RecordedPolicy
+
+    def draw(self) -> None:
+        self.other.draw()
+
+    def load(self) -> None:
+        self.other.load()
+
+    def __call__(self, place: Int[Tensor, 1], logits: Float[Tensor, "N V"]) -> Int[Tensor, " N"]:
+        first = torch.arange(len(logits), device=logits.device) % self.rows == 0
+        return torch.where(first, logits.argmax(-1), self.other(place, logits))
 
 
 def default_generator(device: torch.device) -> torch.Generator:

@@ -34,7 +34,8 @@ class Facts(DataFacts):
         if self.running:
             parts = [f"{self.tokens:,} {'characters' if self.reads_characters else 'words'}"]
         else:
-            parts = [f"{self.examples:,} {self.noun} of {format_number(self.mean, 2)} words"]
+            words = format_number(self.mean, 2)
+            parts = [f"{self.examples:,} {self.noun} of {words} word{'s' * (words != '1')}"]
         if self.target_words:
             parts.append(f"{format_number(self.target_mean, 2)} to write")
         if self.classes:

@@ -33,6 +33,11 @@ def read_texts(recipe: Recipe, training: Any, init: Path | None) -> list[str]:
         return []
     if init is not None:
         raise ConfigError("--init and --unlabelled both say what the encoder begins with: give one of them")
+    if getattr(recipe.model, "lm_folders", {}):
+        raise ConfigError(
+            "lm_forward and lm_backward see the words that the encoder would learn to predict: give "
+            "them or --unlabelled"
+        )
     if count_processes() > 1:
         raise ConfigError("unlabelled text is read by one process only: leave out torchrun, or the text")
     return [*dict.fromkeys((*map(recipe.task_class.content, training), *read_unlabelled(recipe.data)))]

@@ -23,6 +23,7 @@ from elman.training.distributed import count_processes
 from elman.training.training_config import TrainingConfig
 
 TRACKERS = ("tensorboard", "wandb", "mlflow")
+_MODEL_PATHS = ("vectors", "lm_forward", "lm_backward")  # options of networks that may begin with a variable
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ def _replace_paths(recipe: Recipe, change: Callable[[str], str]) -> Recipe:
         return tuple(map(change, source)) if isinstance(source, tuple) else change(source)
 
     data = replace(recipe.data, **{part: each(source) for part, source in data_sources(recipe).items()})
-    return replace(recipe, data=data, model=replace(recipe.model, vectors=change(recipe.model.vectors)))
+    paths = {name: change(getattr(recipe.model, name)) for name in _MODEL_PATHS if hasattr(recipe.model, name)}
+    return replace(recipe, data=data, model=replace(recipe.model, **paths))
 
 
 def _expand(path: str) -> str:

@@ -9,11 +9,15 @@ from typing import Any
 
 from elman.cells import OwnCell
 from elman.config import to_plain
+from elman.errors import ConfigError, printable
 from elman.pipeline.recipe import Recipe, build
 
 
 def format_recipe(recipe: Recipe, about: str = "") -> str:
     """The text of a file that `elman train` takes; ``about`` is a comment at its top."""
+    for name in filter(None, (recipe.data.train, recipe.data.valid, recipe.data.test)):
+        if any(printable(path) != path for path in ((name,) if isinstance(name, str) else name)):
+            raise ConfigError(f"{printable(str(name))} is not UTF-8, as the names in a recipe are; rename it")
     values, defaults = to_plain(recipe), to_plain(build({"task": recipe.task}))
     if isinstance(recipe.model.cell, OwnCell):
         values["model"]["cell"] = recipe.model.cell.code or str(recipe.model.cell)

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import torch
 from safetensors.torch import load, save
 
 from elman.atomic_files import write_atomically
@@ -51,17 +52,44 @@ def refit_network(recipe: Recipe, model: Task, examples: list[Any], first: First
     """Train a model on all examples from its first weights, as it was on most of them: what it has read.
 
     What was chosen on those that were held out stays as it is: how sure answers are, and what is mixed. Where
-    it is interrupted or fails, the weights stay those that were validated.
+    examples are too few to choose by a part of them, all choose: each by a network of the others, in folds.
+    Where it is interrupted or fails, the model stays the one that was validated.
     """
     validated, dataset = copy_parameters(model), model.encode(examples)
     stats = model.dataset_stats(dataset)
     dataset, _ = model.guess_labels(dataset, first.texts, recipe.pretraining)
+    try:
+        said = _judge_folds(recipe, model, dataset, first.weights)
+        if said is not None:
+            _say(f"of texts that were not learnt, in all folds: {model.choose_by_folds(dataset, said)}")
+        _say(f"now all {len(examples):,} {model.noun} are trained on")
+        _train(recipe, model, dataset, first.weights)
+    except BaseException:
+        load_weights(model.net, validated)
+        raise
+    return stats
+
+
+def _judge_folds(recipe: Recipe, model: Task, dataset: Any, first: Weights) -> Tensor | None:
+    """What the network says of each example when it has not read it; None where nothing is chosen by that."""
+    if not model.folds:
+        return None
+    fold = torch.randperm(len(dataset), generator=torch.Generator().manual_seed(0)) % model.folds
+    said = []
+    for number in range(model.folds):
+        _say(f"how much the network counts, all {model.noun} say: fold {number + 1} of {model.folds}")
+        _train(recipe, model, dataset.pick((fold != number).nonzero()[:, 0].tolist()), first)
+        said.append(model.judge_alone(dataset.pick((fold == number).nonzero()[:, 0].tolist())))
+    joined = torch.cat(said)
+    return joined[torch.cat([(fold == number).nonzero()[:, 0] for number in range(model.folds)]).argsort()]
+
+
+def _train(recipe: Recipe, model: Task, dataset: Any, first: Weights) -> None:
+    """From its first weights, by the settings of the run."""
     target = train_target(recipe, model)
     batches = model.build_batches(dataset, recipe.data, recipe.training.seed)
-    load_weights(model.net, dict(first.weights))
+    load_weights(model.net, dict(first))
     display = make_display(model.unit) if is_main_process() else None
-    if display is not None:
-        print(f"now all {len(examples):,} {model.noun} are trained on", file=sys.stderr, flush=True)
     try:
         events = fit(target.net, batches, target.loss, recipe.training)
         with closing(events), defer_signals() as signals:
@@ -70,10 +98,11 @@ def refit_network(recipe: Recipe, model: Task, examples: list[Any], first: First
                     display.show(event)
                 if signals:
                     raise Interrupted(signals[0])
-    except BaseException:
-        load_weights(model.net, validated)
-        raise
     finally:
         if display is not None:
             display.close()
-    return stats
+
+
+def _say(line: str) -> None:
+    if is_main_process():
+        print(line, file=sys.stderr, flush=True)

@@ -28,6 +28,8 @@ def start_model(
     if init is not None and not starts_from_lm(recipe, init):
         return _fine_tune(recipe, examples, init)
     model = recipe.task_class.from_examples(recipe.model, recipe.tokens, examples)
+    if folders := getattr(recipe.model, "lm_folders", {}):
+        model = model.add_readers({way: artifact.load(path, device="cpu") for way, path in folders.items()})
     model = add_words(recipe, model, texts)
     if init is not None:
         model, told = start_from_language_model(model, recipe.tokens, artifact.load(init, device="cpu"))

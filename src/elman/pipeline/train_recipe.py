@@ -45,7 +45,7 @@ from elman.pipeline.recipe import (
 )
 from elman.pipeline.refit_network import FirstWeights, find_first_weights, keep_first_weights
 from elman.pipeline.resumed_data import with_contents
-from elman.pipeline.run_begin import RunBegin, complete_recipe, find_run_device
+from elman.pipeline.run_begin import RunBegin, check_same_task, complete_recipe, find_run_device
 from elman.pipeline.run_record import PYTHON, RunRecord, describe_data, describe_session
 from elman.pipeline.start_model import start_model
 from elman.pipeline.start_options import starts_from_lm
@@ -141,6 +141,8 @@ def run_recipe(
 
 def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None:
     resume, device, init, command, _ = begin
+    if resume and is_main_process():
+        check_same_task(folder.work, recipe.task)
     record = RunRecord(folder.work, describe_session(command, device), recipe.training.seed, init)
     named, recipe = data_sources(recipe), hold_pipes(expand_paths(recipe))
     if not recipe.data.train:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
+import numpy as np
 import torch
 
 from elman.shapes import Bool, Float, Int, Tensor
@@ -50,20 +52,34 @@ class Packing:
         return state if self.order is None else pick(state, self.order)
 
     def unsort(self, state: S) -> S:
-        return state if self.order is None else pick(state, torch.argsort(self.order))
+        return state if self.order is None else pick(state, self._places)
+
+    @cached_property
+    def _places(self) -> Tensor:
+        """Where each row stands in packed order."""
+        assert self.order is not None
+        return torch.argsort(self.order)
 
     def previous(self, device: torch.device) -> Tensor:
         """For each token, the row of the step before it in a buffer that begins with s_0 (all B rows)."""
-        sizes = torch.tensor(self.sizes)
-        shift = torch.cat([sizes.new_zeros(1), self.rows - sizes[:-1]])[: len(sizes)]
-        return (torch.arange(sum(self.sizes)) + shift.repeat_interleave(sizes)).to(device)
+        return self._previous.to(device)
 
     def last(self, device: torch.device) -> Tensor:
         """For each sorted row, the row of its last step in such a buffer; its s_0 where it has no step."""
-        sizes, row = torch.tensor(self.sizes), torch.arange(self.rows)
-        steps = (sizes > row[:, None]).sum(1)
-        starts = torch.cat([torch.tensor([-self.rows]), sizes.cumsum(0) - sizes])
-        return (self.rows + starts[steps] + row).to(device)
+        return self._last.to(device)
+
+    @cached_property
+    def _previous(self) -> Tensor:
+        sizes = np.array(self.sizes)
+        shift = np.concatenate([[0], self.rows - sizes[:-1]])[: len(sizes)]
+        return torch.from_numpy(np.arange(sizes.sum()) + shift.repeat(sizes))
+
+    @cached_property
+    def _last(self) -> Tensor:
+        sizes, row = np.array(self.sizes), np.arange(self.rows)
+        steps = np.searchsorted(-sizes, -row, side="left")  # how many have more rows than this
+        starts = np.concatenate([[-self.rows], sizes.cumsum() - sizes])
+        return torch.from_numpy(self.rows + starts[steps] + row)
 
 
 def last_position(mask: Bool[Tensor, "B T"], *, reverse: bool) -> Int[Tensor, " B"]:
@@ -140,5 +156,8 @@ class Lengths:
         ranks = lengths[:, None] - 1 - ranks if reverse else ranks
         place = torch.argsort(order)  # of each row among the sorted ones
         position = self.mask.flatten().nonzero().squeeze(1)
-        key = ranks.flatten()[position] * rows + place.repeat_interleave(steps)[position]
-        return Packing(rows, steps, sizes, position[torch.argsort(key)], order, reverse)
+        # Step t has the rows that stand first, in their order: where it begins, and the place of the row.
+        starts = torch.tensor([0, *accumulate(sizes)], device=order.device)
+        packed = starts[ranks.flatten()[position]] + place[position // max(steps, 1)]
+        index = torch.empty_like(position).index_copy_(0, packed, position)
+        return Packing(rows, steps, sizes, index, order, reverse)

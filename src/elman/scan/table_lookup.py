@@ -31,6 +31,7 @@ class TableLookup:
     table: Float[Tensor, "V D"]
     ids: Int[Tensor, "B T"]
     padding: int | None = None
+    sparse: bool = False  # whether the gradient of the table has those rows only
 
     @cached_property
     def types(self) -> tuple[Int[Tensor, " U"], Int[Tensor, "B T"]]:
@@ -40,7 +41,7 @@ class TableLookup:
 
     def rows(self) -> Float[Tensor, "U D"]:
         """Those that occur."""
-        return embedding(self.types[0], self.table, self.padding)
+        return embedding(self.types[0], self.table, self.padding, sparse=self.sparse)
 
     def is_worth_folding(self, cell: Formulaic) -> bool:
         """Do rows occur often enough, and does the cell multiply its input by W before the first step?"""

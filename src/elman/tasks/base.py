@@ -190,6 +190,10 @@ class Task(UserMethods[Row], ABC):
         """This untrained model with rows for the words of texts without labels."""
         raise ConfigError(f"{self.spec.title} learns nothing from unlabelled text")
 
+    def add_readers(self, sources: Mapping[bool, Any]) -> Task:
+        """This untrained model with language models beside its words, by whether they read backward."""
+        raise ConfigError(f"{self.spec.title} reads no language model beside its words")
+
     def pretraining(self, texts: Iterable[str]) -> Any:
         """An `EncoderPretraining`: the encoder as a language model of texts without labels."""
         raise ConfigError(f"{self.spec.title} learns nothing from unlabelled text")
@@ -257,6 +261,19 @@ class Task(UserMethods[Row], ABC):
     def calibrate(self, dataset: Any) -> dict[str, float]:
         """Choose on validation data how sure answers are; the scores that are other ones then."""
         return {}
+
+    @property
+    def folds(self) -> int:
+        """Into how many parts all examples are cut to choose by answers to those not learnt; 0: none."""
+        return 0
+
+    def judge_alone(self, dataset: Any) -> Tensor:
+        """What the network by itself says of examples (N, Y)."""
+        raise ConfigError(f"of {self.spec.title} nothing is chosen by folds")
+
+    def choose_by_folds(self, dataset: Any, said: Tensor) -> str:
+        """Choose by what the network says of each example that it has not read: the scores after that."""
+        raise ConfigError(f"of {self.spec.title} nothing is chosen by folds")
 
     def learn_held_out(self, training: Any, held: Any) -> None:
         """Learn what needs no updates from the examples that were held out, too: the model is validated."""

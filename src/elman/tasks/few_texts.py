@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from typing import NamedTuple
 
 import torch
 from torch.nn.functional import cross_entropy, one_hot, pad
@@ -17,14 +18,21 @@ from elman.tasks.word_batch import WordForms, WordRow
 
 FEW = 1000  # texts; of more, a part can say which n-grams and which C are best
 _C = 100.0
-_FOLDS = 5
+FOLDS = 5
 
 Weights = tuple[Float[Tensor, "F Y"], Float[Tensor, " Y"]]
 
 
+class FittedTexts(NamedTuple):
+    """A linear model, and what it says of each text when it has not read it."""
+
+    model: NGramModel
+    answers: Float[Tensor, "N Y"]
+
+
 def fit_few_texts(
     rows: Sequence[WordRow], forms: WordForms, gold: Int[Tensor, " N"], labels: int
-) -> NGramModel:
+) -> FittedTexts:
     """The model of words, pairs and pieces of words, z = W v + b, that says what three models say together.
 
     These are logistic regression with pairs, the same without them, and naive Bayes, which is ahead where
@@ -33,16 +41,16 @@ def fit_few_texts(
     """
     model, bags = bag_ngrams(rows, forms, labels, list_kinds(rows, forms)[-1])
     length = sqrt(sum(map(len, rows)) / len(rows))
-    fold = torch.randperm(len(gold), generator=torch.Generator().manual_seed(0)) % _FOLDS
+    fold = torch.randperm(len(gold), generator=torch.Generator().manual_seed(0)) % FOLDS
     judged = torch.zeros(3, len(gold), labels)
-    for number in range(_FOLDS):
+    for number in range(FOLDS):
         away = fold == number
         for said, (W, b) in zip(judged, _fit_models(model, bags, gold, ~away, length), strict=True):
             said[away] = bags.pick(away).multiply(W) + b
     w = fit_mixture([*judged.log_softmax(-1)], lambda z: cross_entropy(z, gold))
     parts = _fit_models(model, bags, gold, torch.ones_like(gold, dtype=torch.bool), length)
     model.W, model.b = (torch.tensordot(w, torch.stack(part), 1) for part in zip(*parts, strict=True))
-    return model
+    return FittedTexts(model, torch.tensordot(w, judged.log_softmax(-1), 1))
 
 
 def _fit_models(

@@ -15,6 +15,7 @@ from elman.tasks.judgement import Judgement, Mistake, MistakeTrace, Shares
 from elman.tasks.label_data import LabelDataset
 from elman.tasks.label_decision import LabelAnswers
 from elman.tasks.results import Report, confusion_table
+from elman.tasks.softmax_decision import SoftmaxDecision
 
 if TYPE_CHECKING:
     from elman.tasks.label_task import LabelTask
@@ -36,7 +37,7 @@ def judge_labels(task: LabelTask[Any, Any], data: LabelDataset, answers: LabelAn
     golds, guesses = _ids(answers.golds), _ids(task.decision.decide(answers.logits, answers.names))
     right = np.array([set(g) == set(p) for g, p in zip(golds, guesses, strict=True)])
     report = task.judge_answers(answers)
-    if "confusion" in report.record:
+    if isinstance(task.decision, SoftmaxDecision):
         report = _with_confusions(report, data, _names(golds, answers), _names(guesses, answers))
     known = task.featurizer.in_training(data.forms)
     words = task.featurizer.tokenizer.level == "word"
@@ -81,9 +82,10 @@ def _with_confusions(
     texts = [" ⇥ ".join(example.texts) for example in data.examples]
     pairs = most_confused([g for (g,) in golds], [p for (p,) in guesses], texts)
     record = {**report.record, "confusions": [asdict(pair) for pair in pairs]}
-    if len(report.record["confusion"]["labels"]) <= MATRIX:
+    matrix = report.record.get("confusion")  # of very many labels there is none
+    if matrix and len(matrix["labels"]) <= MATRIX:
         return replace(report, record=record)
-    *tables, _ = report.tables  # without the matrix
+    tables = report.tables[:-1] if matrix else report.tables
     shown = [confusion_table("most frequent confusions", pairs)] if pairs else []
     return replace(report, record=record, tables=[*tables, *shown])
 

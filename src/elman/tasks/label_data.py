@@ -84,9 +84,10 @@ def read_label_rows(
     wanted, format = dict(zip(columns, chosen, strict=True)), data.format or None
     options: Any = {"format": format, "encoding": data.encoding, "skip_bad": data.skip_bad, "as_is": as_is}
     rows = TableRows(source, wanted, **options)
-    if rows.places[-1] in rows.places[:-1]:
-        texts = [column for column, place in zip(columns, rows.places, strict=True) if place == rows.places[-1]]
-        raise ConfigError(f"one column is to be {' and '.join(texts)}: name another one with --label")
+    for number, place in enumerate(rows.places):
+        if place in rows.places[:number]:
+            both = f"{columns[rows.places.index(place)]} and {columns[number]}"
+            raise ConfigError(f"one column is to be {both}: name another one with --{columns[number]}")
     return rows
 
 

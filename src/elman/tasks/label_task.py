@@ -13,6 +13,7 @@ import torch
 from elman.building_limit import limit_to_memory
 from elman.errors import ConfigError, ModelError, check_option
 from elman.free_memory import check_memory
+from elman.layers.known_gradient import attach_gradient
 from elman.layers.ngrams import NGramModel
 from elman.layers.weight_transfer import copy_weights
 from elman.layers.word_layer import WordBatch
@@ -110,6 +111,9 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
         grown = grow_words(self.featurizer, self.config, tokens, (w for text in texts for w in split(text)))
         return type(self)(self.config, grown.featurizer, self.labels, self.decision)
 
+    def add_readers(self: M, sources: Mapping[bool, Any]) -> M:
+        return type(self)(self.config, self.featurizer.add_readers(sources), self.labels, self.decision)
+
     def pretraining(self, texts: Iterable[str]) -> EncoderPretraining:
         return EncoderPretraining(self.featurizer, self.net, texts)
 
@@ -159,13 +163,19 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
         """
         words = self.collate(batch.rows, batch.forms)
         xs = self.net.words(words)
-        loss = self._label_loss(self.net.logits(xs, words.mask), batch.labels)
         if not self.config.adversarial or not self.net.training:
-            return loss
-        (g,) = torch.autograd.grad(loss, xs, retain_graph=True)
+            return self._label_loss(self.net.logits(xs, words.mask), batch.labels)
+        loss, g = self._find_gradient(xs, words.mask, batch.labels)
         norms = [(v.detach() * words.mask[..., None]).flatten(1).norm(dim=1)[:, None, None] for v in (xs, g)]
         worst = xs + self.config.adversarial * norms[0] * g / norms[1].clamp(min=1e-12)
         return (loss + self._label_loss(self.net.logits(worst, words.mask), batch.labels)) / 2
+
+    def _find_gradient(self, xs: Tensor, mask: Tensor, labels: Sequence[Any]) -> tuple[Tensor, Tensor]:
+        """The loss, and its gradient with respect to xs; that of the weights is kept for the way back."""
+        start, weights = xs.detach().requires_grad_(), [p for p in self.net.parameters() if p.requires_grad]
+        loss = self._label_loss(self.net.logits(start, mask), labels)
+        g, *gradients = torch.autograd.grad(loss, [start, *weights], allow_unused=True)
+        return attach_gradient(loss, [xs, *weights], [g, *gradients]), g
 
     def _label_loss(self, logits: Tensor, labels: Sequence[Any]) -> Tensor:
         return self.decision.loss(logits, labels, LossOptions(self.config.label_smoothing, self._weights))

@@ -8,16 +8,18 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch.nn.functional import cross_entropy, one_hot
+from torch.nn.functional import cross_entropy
 
 from elman.errors import ConfigError
-from elman.metrics import accuracy, calibration_error, confusion, label_scores, macro_f1
-from elman.shapes import Float, Tensor
+from elman.metrics import Confusion, accuracy, calibration_error, confusion, label_scores, macro_f1
+from elman.shapes import Tensor
 from elman.tasks.label_data import LabeledExample, MultilabelExample
 from elman.tasks.label_decision import Contrast, Decision, LabelAnswers, Logits, LossOptions, Prediction
 from elman.tasks.results import Confidences, Report, ReportTable, best_two, label_table
 from elman.tasks.temperature import Calibration, fit_temperature, mean_temperature, scaled_log_softmax
 from elman.text.vocab import Labels
+
+_MATRIX = 1000  # labels; the matrix of more would have millions of cells
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,9 @@ class SoftmaxDecision(Decision):
         return labels.id(example.label, example.where)
 
     def weigh(self, golds: Sequence[int | Tensor], labels: int) -> Tensor:
-        counts = _probabilities(self.tabulate(golds, labels), labels).sum(0).clamp(min=1)
-        return counts.mean() / counts
+        table = self.tabulate(golds, labels)
+        counts = table.sum(0) if table.is_floating_point() else torch.bincount(table, minlength=labels).float()
+        return counts.clamp(min=1).mean() / counts.clamp(min=1)
 
     def tabulate(self, golds: Sequence[int | Tensor], labels: int) -> Tensor:
         if not any(isinstance(gold, Tensor) for gold in golds):
@@ -56,8 +59,8 @@ class SoftmaxDecision(Decision):
     def weight(self, golds: Sequence[int | Tensor], weights: Tensor | None) -> float:
         if weights is None:
             return len(golds)
-        table = _probabilities(self.tabulate(golds, len(weights)), len(weights))
-        return (table @ weights.to(table)).sum().item()
+        table, weights = self.tabulate(golds, len(weights)), weights.cpu()
+        return (table @ weights if table.is_floating_point() else weights[table]).sum().item()
 
     def log_probs(self, logits: Logits) -> Logits:
         return scaled_log_softmax(logits, self.temperature)
@@ -91,15 +94,19 @@ class SoftmaxDecision(Decision):
         """The scores, each label, and which was taken for which."""
         logits, golds, names = answers
         gold, guess = [names[i] for i in golds], [names[i] for i in self.decide(logits, names)]
-        matrix, each = confusion(gold, guess), label_scores(gold, guess)
-        counts = zip(matrix.labels, matrix.counts, strict=True)
-        title, header = "confusion (rows: gold, columns: predicted)", ["", *matrix.labels]
-        table = ReportTable(title, header, [[name, *(f"{n:,}" for n in row)] for name, row in counts])
-        record = {"labels": {name: asdict(score) for name, score in each.items()}, "confusion": asdict(matrix)}
+        each = label_scores(gold, guess)
+        tables, record = (
+            [label_table("", each, "examples")],
+            {"labels": {n: asdict(s) for n, s in each.items()}},
+        )
+        if len({*gold, *guess}) <= _MATRIX:
+            matrix = confusion(gold, guess)
+            tables.append(_tabulate(matrix))
+            record["confusion"] = asdict(matrix)
         nll = -self.log_probs(logits).gather(1, torch.tensor(golds)[:, None]).mean().item()
         scores = {"accuracy": accuracy(gold, guess), "macro_f1": macro_f1(gold, guess), "nll": nll}
         scores |= {"ece": calibration_error(*self.confidences(answers)), "examples": len(gold)}
-        return Report(scores, record, [label_table("", each, "examples"), table])
+        return Report(scores, record, tables)
 
     def calibrate(self, answers: LabelAnswers) -> SoftmaxDecision:
         fitted = fit_temperature(
@@ -130,5 +137,7 @@ class SoftmaxDecision(Decision):
         return {"kind": self.kind, **self.calibration.to_json()}
 
 
-def _probabilities(table: Tensor, labels: int) -> Float[Tensor, "N Y"]:
-    return table if table.is_floating_point() else one_hot(table, labels).float()
+def _tabulate(matrix: Confusion) -> ReportTable:
+    counts = zip(matrix.labels, matrix.counts, strict=True)
+    rows = [[name, *(f"{n:,}" for n in row)] for name, row in counts]
+    return ReportTable("confusion (rows: gold, columns: predicted)", ["", *matrix.labels], rows)

@@ -71,6 +71,14 @@ UNLABELLED = {
         "data.unlabelled", "Text without labels, which the encoder learns first, as a language model.", "FILE"
     )
 }
+LM_READERS = {
+    "--lm-forward": Flag(
+        "model.lm_forward", "A language model of characters whose states are read beside the words.", "FOLDER"
+    ),
+    "--lm-backward": Flag(
+        "model.lm_backward", "The same, trained on lines that were written from their end (`rev`).", "FOLDER"
+    ),
+}
 TOKENS = {"--tokens": Flag("tokens.kind", "Tokenizer: words, whitespace, chars, bytes, bpe or unigram.")}
 NETWORK = {
     "--cell": Flag("model.cell", "Recurrent cell: lstm, gru, elman, …, or your own: FILE.py:NAME."),

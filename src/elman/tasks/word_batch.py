@@ -33,6 +33,8 @@ class WordFeaturesConfig:
     character_size: Size = 30  # features of a character
     character_hidden: Size = 50  # filters, or units of each direction
     casing: bool = False  # lower, UPPER, Title, digits, …
+    lm_forward: str = ""  # folder of a language model of characters, whose states are read beside the words
+    lm_backward: str = ""  # and of one that was trained on lines written from their end
     affixes: Annotated[int, Range(0, 100)] = 0  # prefixes and suffixes of up to so many letters
     word_dropout: Rate = 0.05
     cell: str = "lstm"
@@ -61,6 +63,12 @@ class WordFeaturesConfig:
         return False
 
     @property
+    def lm_folders(self) -> dict[bool, str]:
+        """The language models that are read beside the words, by whether they read backward."""
+        given = {False: self.lm_forward, True: self.lm_backward}
+        return {backward: folder for backward, folder in given.items() if folder}
+
+    @property
     def spells(self) -> bool:
         return bool(self.characters or self.casing or self.affixes)
 
@@ -74,12 +82,13 @@ class WordForms(NamedTuple):
     ids: npt.NDArray[np.int64]  # (N,)
     features: npt.NDArray[np.int64]  # (N, F)
     characters: npt.NDArray[np.int64]  # (N, C)
+    codes: npt.NDArray[np.int64] = np.zeros((0, 0, 0), np.int64)  # (R, N, C), for each language model
 
 
 def collate(rows: Sequence[WordRow], forms: WordForms) -> WordBatch:
     """Rows side by side, padded, with the spelling of each word that is among them."""
     places, mask = pad([row.tolist() for row in rows])
-    if forms.characters.shape[1]:
+    if forms.characters.shape[1] or len(forms.codes):
         used, place = np.unique(places.numpy(), return_inverse=True)
     else:  # nobody spells: every place is that of the padding
         used, place = np.zeros(1, np.int64), np.zeros(places.shape, np.int64)
@@ -91,6 +100,7 @@ def collate(rows: Sequence[WordRow], forms: WordForms) -> WordBatch:
         torch.from_numpy(forms.features[places.numpy()]),
         torch.from_numpy(place.reshape(places.shape)),
         torch.from_numpy(characters[:, :longest]),
+        torch.from_numpy(forms.codes[:, used] if len(forms.codes) else forms.codes),
     )
 
 

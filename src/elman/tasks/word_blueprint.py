@@ -14,6 +14,10 @@ def list_word_parts(featurizer: WordFeaturizer, layer: WordLayer) -> dict[str, A
     if featurizer.inputs:
         names = ", ".join(given.column for given in featurizer.inputs)
         raise ModelError(f"the model reads column {names} beside the words: a text alone has none")
+    if featurizer.readers:
+        raise ModelError(
+            "the model reads a language model of characters beside its words: it runs in Python only"
+        )
     spelling = featurizer.spelling
     spelled = None
     if spelling is not None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from elman.layers.embedding import Embedding, OneHot, Pretrained, PretrainedEmbe
 from elman.layers.word_layer import CHARACTERS, WordLayer
 from elman.model_files import TASK_FILES, remove_files
 from elman.shapes import Tensor
+from elman.tasks.character_readers import CharacterReader, load_readers, save_readers, take_reader
 from elman.tasks.word_batch import WordFeaturesConfig, WordForms, WordRow
 from elman.text.byte_source import display_name
 from elman.text.json_io import distinct_strings, read_json, write_json
@@ -48,6 +49,7 @@ class WordFeaturizer:
     coverage: Coverage | None = None
     further: int = 0  # the last so many ids are of words that only the file of vectors has
     inputs: tuple[InputColumn, ...] = ()  # what else is read of each word
+    readers: tuple[CharacterReader, ...] = ()  # language models of characters that read beside
 
     @classmethod
     def learn(cls, config: WordFeaturesConfig, tokenizer: Tokenizer, words: Iterable[str]) -> WordFeaturizer:
@@ -88,7 +90,7 @@ class WordFeaturizer:
     @classmethod
     def load(cls, config: WordFeaturesConfig, folder: Path, weights: Mapping[str, Tensor]) -> WordFeaturizer:
         """The lexicon that ``save`` wrote; the shape of its vectors is told by the weights."""
-        made = cls(load_tokenizer(folder), inputs=_load_inputs(folder))
+        made = cls(load_tokenizer(folder), inputs=_load_inputs(folder), readers=load_readers(folder))
         if config.spells:
             made.spelling = Spelling.load(folder / "spelling.json")
         if config.vectors:
@@ -101,6 +103,14 @@ class WordFeaturizer:
                 )
             made.vectors = Pretrained.like(own, given, trained)
         return made
+
+    def add_readers(self, sources: Mapping[bool, Any]) -> WordFeaturizer:
+        """The same with language models of characters beside the words, by whether they read backward."""
+        if self.tokenizer.level != "word":
+            raise ConfigError(
+                "language models are read beside words only: leave out lm_forward and lm_backward"
+            )
+        return replace(self, readers=tuple(take_reader(lm, backward) for backward, lm in sources.items()))
 
     def reuse_vocab(self, folder: Path) -> None:
         """Take the tokenizer that was stored, if it is of the same data."""
@@ -119,6 +129,8 @@ class WordFeaturizer:
         if self.inputs:
             stored = [{"column": i.column, "values": i.values.items} for i in self.inputs]
             write_json(folder / INPUTS, stored)
+        if self.readers:
+            save_readers(self.readers, folder)
         if self.vectors is not None:
             write_json(folder / FURTHER, self.tokenizer.items[self.known :])
         self.tokenizer.truncate(self.known).save(folder)
@@ -140,7 +152,8 @@ class WordFeaturizer:
                 make = CHARACTERS[config.characters]
                 alphabet = len(self.spelling.alphabet)
                 characters = make(alphabet, config.character_size, config.character_hidden)
-        return WordLayer(embeddings, characters, features, WordDropout(config.word_dropout, UNK))
+        readers = [reader.states for reader in self.readers]
+        return WordLayer(embeddings, characters, features, WordDropout(config.word_dropout, UNK), readers)
 
     def in_training(self, forms: WordForms) -> npt.NDArray[np.bool_]:
         """Which of the forms are in the vocabulary of the training data (N,)."""
@@ -148,13 +161,13 @@ class WordFeaturizer:
 
     def display(self, text: str) -> list[str]:
         """The tokens of a text as they are read, for people."""
-        if self.spelling:
+        if self.spelling or self.readers:
             return self.tokenizer.split(text)
         return display_tokens(self.tokenizer, text, 0)[:-1]
 
     def texts(self, texts: Iterable[str]) -> tuple[list[WordRow], WordForms]:
         """Texts, cut into tokens, as rows of numbers of forms."""
-        if self.spelling:
+        if self.spelling or self.readers:
             return self.sentences(map(self.tokenizer.split, texts))
         rows = [np.asarray(self.tokenizer.encode(text), np.int32) for text in texts]
         none = np.zeros((len(self.tokenizer.items), 0), np.int64)
@@ -187,7 +200,10 @@ class WordFeaturizer:
             characters = self.spelling.characters(words)
         ids[0] = PAD
         features[0] = PAD
-        return WordForms(ids, features, characters)
+        if not self.readers:
+            return WordForms(ids, features, characters)
+        codes = np.stack([reader.encode(words) for reader in self.readers])
+        return WordForms(ids, features, characters, codes)
 
 
 def _load_inputs(folder: Path) -> tuple[InputColumn, ...]:

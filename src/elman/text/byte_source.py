@@ -16,7 +16,7 @@ from io import BufferedIOBase
 from typing import Any, cast
 
 from elman.errors import DataError, printable
-from elman.text.optional_packages import import_optional
+from elman.text.zstandard_file import ZstandardFile
 
 Source = str | os.PathLike[str]
 
@@ -114,7 +114,7 @@ def _open(source: Source) -> AbstractContextManager[BufferedIOBase]:
         raise DataError(f"{path}: this is a device, not a file")
     ending = os.path.splitext(path.lower())[1]
     if ending == ".zst":
-        return _open_zstandard(path)
+        return io.BufferedReader(ZstandardFile(path))
     unpack: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(ending, open)
     return cast("AbstractContextManager[BufferedIOBase]", unpack(path, "rb"))
 
@@ -127,8 +127,3 @@ def check_name(path: str) -> None:
         bad = True
     if bad:
         raise DataError(f"{path!r}: no file can have this name")
-
-
-def _open_zstandard(path: str) -> BufferedIOBase:
-    zstandard = import_optional("zstandard", "tables", f"{path}: to unpack it")
-    return cast(BufferedIOBase, io.BufferedReader(zstandard.open(path, "rb")))

@@ -50,8 +50,7 @@ class Spelling:
 
     def characters(self, words: Sequence[str]) -> Ids:
         """The characters of each word (N, C), filled up with 0."""
-        half = MAX_WORD_CHARS // 2
-        seen = [word if len(word) <= MAX_WORD_CHARS else word[:half] + word[-half:] for word in words]
+        seen = [*map(shorten_word, words)]
         ids = np.zeros((len(words), max(map(len, seen), default=0)), np.int64)
         for row, word in zip(ids, seen, strict=True):
             row[: len(word)] = self.alphabet.encode(word)
@@ -111,3 +110,9 @@ def _union(known: Vocab, further: Vocab) -> Vocab:
 def _build_affixes(affixes: Iterable[str]) -> Vocab:
     counts = Counter(affixes)
     return Vocab((*SPECIALS, *sorted(a for a in counts if counts[a] > 1 and a not in SPECIALS)))
+
+
+def shorten_word(word: str) -> str:
+    """The characters of a word that are seen."""
+    half = MAX_WORD_CHARS // 2
+    return word if len(word) <= MAX_WORD_CHARS else word[:half] + word[-half:]

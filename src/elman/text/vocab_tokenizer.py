@@ -67,12 +67,19 @@ class VocabTokenizer:
         return VocabTokenizer(self.pre_tokenizer, Vocab(self.vocab.items[:size]))
 
     def save(self, folder: Path, name: str = "") -> None:
-        write_json(folder / f"{name}vocab.json", asdict(self.pre_tokenizer) | {"tokens": self.vocab.items})
+        write_json(folder / f"{name}vocab.json", self.to_json())
+
+    def to_json(self) -> dict[str, object]:
+        return asdict(self.pre_tokenizer) | {"tokens": self.vocab.items}
 
     @classmethod
     def load(cls, path: Path) -> VocabTokenizer:
         """The tokenizer that `save` wrote."""
-        stored = read_json(path)
+        return cls.parse(read_json(path), path)
+
+    @classmethod
+    def parse(cls, stored: object, path: Path) -> VocabTokenizer:
+        """The same of the value of a JSON file."""
         if not isinstance(stored, dict) or stored.keys() != {"kind", "lower", "digits", "tokens"}:
             raise ModelError(f"{path}: the file is damaged, expected kind, lower, digits and tokens")
         kind, lower, digits = stored["kind"], stored["lower"], stored["digits"]

@@ -67,8 +67,11 @@ def load_checkpoint(path: Path, config: Mapping[str, Any], changeable: Collectio
 
 
 def read_checkpoint_config(path: Path) -> dict[str, Any]:
-    """The configuration that a checkpoint was made with."""
-    settings = json.loads(_read(path)[1].get("config", "{}"))
+    """The configuration that a checkpoint was made with; nothing where a damaged one does not say it."""
+    try:
+        settings = json.loads(_read(path)[1].get("config", "{}"))
+    except (ValueError, RecursionError):
+        return {}
     return settings if isinstance(settings, dict) else {}
 
 

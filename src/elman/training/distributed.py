@@ -128,10 +128,9 @@ def _rank_and_size() -> tuple[int, int]:
     for name, value in given.items():
         if not value or (name != "MASTER_ADDR" and not value.isdecimal()):
             said = f"{name} is {value!r}" if value else f"{name} is not set"
-            raise ConfigError(
-                f"WORLD_SIZE is {given['WORLD_SIZE']!r}, but {said}; start several processes with torchrun, "
-                "or unset WORLD_SIZE to train in one"
-            )
+            several = "" if name == "WORLD_SIZE" else f"WORLD_SIZE is {given['WORLD_SIZE']!r}, but "
+            remedy = "start several processes with torchrun, or unset WORLD_SIZE to train in one"
+            raise ConfigError(f"{several}{said}; {remedy}")
     rank, size, port = (int(given[name]) for name in ("RANK", "WORLD_SIZE", "MASTER_PORT"))
     if rank >= size:
         raise ConfigError(f"RANK is {rank}, but of WORLD_SIZE {size} processes the last is {size - 1}")
@@ -141,9 +140,10 @@ def _rank_and_size() -> tuple[int, int]:
 
 def was_restarted() -> bool:
     """Whether torchrun started this process again after one was lost, here or on another host."""
-    if has_agent():
+    if has_agent() and "RANK" in os.environ:
         return _starts(os.environ["RANK"]) > 1
-    return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0
+    starts = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    return starts.isdecimal() and int(starts) > 0
 
 
 @cache

@@ -20,6 +20,7 @@ class WeightAverage:
         self.decay = decay
         self.count = 0
         self.weights = {name: p.detach().clone() for name, p in net.named_parameters()}
+        self._seen: tuple[nn.Module, dict[str, nn.Parameter]] = (net, dict(net.named_parameters()))
 
     @torch.no_grad()
     def update(self, net: nn.Module) -> None:
@@ -27,8 +28,9 @@ class WeightAverage:
         self.count += 1
         d = log(self.decay)
         total = expm1(d * self.count) / expm1(d) if d else self.count
-        own = tensors_by_name(net)
-        latest = [own[name] for name in self.weights]
+        if net is not self._seen[0]:
+            self._seen = (net, dict(net.named_parameters()))
+        latest: list[Tensor] = [self._seen[1][name] for name in self.weights]  # which may stand in any order
         torch._foreach_lerp_(list(self.weights.values()), latest, 1 / total)
 
     @contextmanager

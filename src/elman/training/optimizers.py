@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from elman.errors import ModelError
+from elman.native_adamw import NativeAdamW, fits_native
 from elman.training.training_config import TrainingConfig
 
 
@@ -30,6 +31,8 @@ def make_optimizer(net: nn.Module, config: TrainingConfig) -> torch.optim.Optimi
         lr = torch.tensor(config.lr, device=parameters[0].device)
     if config.optimizer == "adamw":
         betas = (config.beta1, config.beta2)
+        if isinstance(lr, float) and fits_native(parameters):
+            return NativeAdamW(groups, lr, betas, fused=True)
         return torch.optim.AdamW(groups, lr, betas, capturable=config.cuda_graph, fused=True)
     sgd = torch.optim.SGD(groups, lr, config.momentum, fused=True)
     for p in parameters if config.momentum else ():

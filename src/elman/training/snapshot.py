@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -38,6 +39,19 @@ class TrainState:
     best: dict[str, Tensor]  # weights of the best evaluation; empty before one
     progress: Progress
     state: Any = ()  # what a loss that carries a state left for the next batch
+
+    @cached_property
+    def modules(self) -> tuple[tuple[str, nn.Module], ...]:
+        """Those of the net with their names: to walk through it at each update takes as long as a layer."""
+        return tuple(self.net.named_modules())
+
+    def copy_buffers(self) -> dict[str, Tensor]:
+        """The buffers of the net as they are now, by name."""
+        return {
+            f"{prefix}.{name}" if prefix else name: buffer.clone()
+            for prefix, module in self.modules
+            for name, buffer in module.named_buffers(recurse=False)
+        }
 
 
 def take_snapshot(training: TrainState, world: World) -> Snapshot:

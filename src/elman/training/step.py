@@ -10,8 +10,9 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
-from torch.nn.utils import clip_grads_with_norm_, get_total_norm
+from torch.nn.utils import get_total_norm
 
+from elman.native_adamw import find_tables, sparse_gradients
 from elman.state import detach
 from elman.training.snapshot import TrainState
 from elman.training.stateful_loss import StatefulLoss
@@ -46,6 +47,8 @@ class EagerStep(Generic[B]):
     def __init__(self, loss: nn.Module, carried: StatefulLoss[B], training: TrainState, clip: float) -> None:
         self.loss, self.training, self.clip = loss, training, clip
         self.begin = carried.begin
+        alone = not isinstance(loss, DistributedDataParallel)
+        self.tables = find_tables(training.net, training.optimizer) if alone else []
 
     def gradient(self, parts: Sequence[B], shares: Tensor, progress: float, state: Any) -> tuple[Tensor, Any]:
         """Make the gradient that of L = Σ shares · loss(parts), clipped: L and its norm before, and
@@ -56,22 +59,32 @@ class EagerStep(Generic[B]):
         # Processes exchange their gradients once an update, after its last batch.
         no_sync = self.loss.no_sync if isinstance(self.loss, DistributedDataParallel) else nullcontext
         for i, part in enumerate(parts):
-            with no_sync() if i < len(parts) - 1 else nullcontext():
+            with no_sync() if i < len(parts) - 1 else nullcontext(), sparse_gradients(self.tables):
                 loss, state = self.loss(part, progress, state)
                 loss = loss * shares[i]
                 scaler.scale(loss).backward()
             total += loss.detach()
         scaler.unscale_(optimizer)
-        changed = [p for group in optimizer.param_groups for p in group["params"]]
-        norm = get_total_norm([p.grad for p in changed if p.grad is not None])
+        gradients = [*_find_gradients(optimizer)]
+        norm = get_total_norm(gradients)
         if self.clip:
-            clip_grads_with_norm_(changed, self.clip, norm)
+            torch._foreach_mul_(gradients, (self.clip / (norm + 1e-6)).clamp(max=1.0))
         return torch.stack((total, norm)), state
 
     def apply(self) -> None:
         """Change the weights."""
         self.training.scaler.step(self.training.optimizer)
         self.training.scaler.update()
+
+
+def _find_gradients(optimizer: torch.optim.Optimizer) -> Iterator[Tensor]:
+    """Those of all parameters that have one; of a sparse one its rows, each of them once."""
+    for p in (p for group in optimizer.param_groups for p in group["params"]):
+        if p.grad is not None and p.grad.is_sparse:
+            p.grad = p.grad.coalesce()
+            yield p.grad._values()
+        elif p.grad is not None:
+            yield p.grad
 
 
 @contextmanager

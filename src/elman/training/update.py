@@ -52,7 +52,7 @@ def launch_update(
     """Begin an update. Under float16 the scaler refuses a bad gradient by itself, so the weights may change
     before anyone has looked; otherwise they change when ``finish`` has looked at the loss."""
     net = training.net
-    buffers = {name: buffer.clone() for name, buffer in net.named_buffers()}
+    buffers = training.copy_buffers()
     weight = sum(batches.weight(batch) for batch in group.batches)
     if not 0 < weight < float("inf"):
         raise DataError(f"the batches of {group.place} weigh {weight}; they must weigh something")
@@ -60,7 +60,8 @@ def launch_update(
     progress = _progress(group, config, training)
     lr = learning_rate(config, progress, training.progress.metric_history)
     set_lr(training.optimizer, lr)
-    net.train()
+    if not all(module.training for _, module in training.modules):  # to ask is faster than to say it again
+        net.train()
     device = next(net.parameters()).device
     here = torch.tensor(shares, device=device)
     try:

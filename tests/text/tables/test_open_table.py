@@ -5,14 +5,20 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import datasets
+import openpyxl
 import pandas
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from elman.errors import DataError
 from elman.text.tables import open_table, read_rows
+
+COLUMNS = {"text": "1", "label": "2"}
 
 
 @pytest.mark.parametrize(
@@ -125,3 +131,60 @@ def test_a_dataset_dict_is_refused_with_its_splits():
 def test_a_frame_without_the_column_is_refused_with_those_it_has():
     with pytest.raises(DataError, match="no column 'text'; there are 'a', 'b'; say which with --text"):
         list(read_rows(pandas.DataFrame({"a": ["x"], "b": ["y"]})))
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b[:-99]])
+def test_a_damaged_excel_file_is_one_sentence(tmp_path, damage):
+    book = openpyxl.Workbook()
+    for i in range(300):
+        book.active.append([f"a film {i}", "xy"[i % 2]])
+    path = tmp_path / "table.xlsx"
+    book.save(path)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(DataError, match="cannot be read as an Excel file"):
+        list(open_table(path, wanted=COLUMNS))
+
+
+def test_a_sheet_that_is_cut_short_is_one_sentence(tmp_path):
+    book, path = openpyxl.Workbook(), tmp_path / "table.xlsx"
+    for i in range(300):
+        book.active.append([f"a film {i}", "xy"[i % 2]])
+    book.save(tmp_path / "whole.xlsx")
+    with zipfile.ZipFile(tmp_path / "whole.xlsx") as whole, zipfile.ZipFile(path, "w") as cut:
+        for name in whole.namelist():
+            content = whole.read(name)
+            cut.writestr(name, content[: len(content) // 2] if "sheet1" in name else content)
+    with pytest.raises(DataError, match="cannot be read as an Excel file"):
+        list(open_table(path, wanted=COLUMNS))
+
+
+def test_an_excel_file_is_known_by_its_format_not_its_name(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["a", "x"])
+    book.save(tmp_path / "table.data")
+    (row,) = open_table(tmp_path / "table.data", wanted=COLUMNS, format="xlsx")
+    assert row.cells == ("a", "x")
+
+
+def test_a_damaged_parquet_file_is_named(tmp_path):
+    path = tmp_path / "table.parquet"
+    pq.write_table(pa.table({"text": [f"film {i}" for i in range(200)]}), path)
+    content = bytearray(path.read_bytes())
+    content[50:400] = bytes(byte ^ 0x33 for byte in content[50:400])
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"table\.parquet: cannot be read as Parquet"):
+        list(open_table(path, wanted={"text": "text"}))
+
+
+def test_lines_that_end_in_carriage_returns_alone_are_no_header(tmp_path):
+    path = tmp_path / "old.tsv"
+    path.write_bytes(b"text\tlabel\ra\tx\rb\ty\r")
+    with pytest.raises(DataError, match="its lines end in carriage returns alone"):
+        open_table(path, wanted={"text": "text"})
+
+
+def test_carriage_returns_within_a_cell_are_no_ends_of_lines(tmp_path):
+    path = tmp_path / "cells.csv"
+    path.write_bytes(b'"a\rb",x\r\n"c\r\nd",y\r\n')
+    rows = open_table(path, wanted=COLUMNS)
+    assert [row.cells for row in rows] == [("a\rb", "x"), ("c\nd", "y")]

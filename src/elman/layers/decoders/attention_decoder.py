@@ -13,6 +13,7 @@ from elman.layers.attention import Attention, Memory
 from elman.layers.decoders.base import DecoderContext, DecoderOutput, Readout, RecurrentDecoder
 from elman.layers.decoders.initial_state import DecoderInit
 from elman.layers.encoder import EncoderOutput
+from elman.scan.execution import compute_dtype
 from elman.shapes import Float, Tensor
 from elman.state import State
 
@@ -62,13 +63,13 @@ class AttentionDecoder(RecurrentDecoder):
         self, weights: StepWeights, context: DecoderContext, state: State, x: Float[Tensor, "N G"]
     ) -> tuple[State, Float[Tensor, "N O"], Float[Tensor, "N S"]]:
         """s_i, o_i and α_i from s_{i-1} and W_x x_i + b."""
-        rows, cells = context.rows_of(state), weights.cells
+        cells = weights.cells
         h, new = cells[-1].output(state.cells[-1]), list[Any]()
         if self.input_feeding:
             x = x + weights.project_output(state.o)
         for k, cell in enumerate(cells):
             if k == self.attention_layer:
-                c, alpha = self._attend(h, context, rows)
+                c, alpha = self._attend(h, context, state)
                 gates = (weights.project_below(h) if k else x) + weights.project_context(c)
                 inputs = formula_cell(cell).step_inputs(gates)
             else:
@@ -76,14 +77,25 @@ class AttentionDecoder(RecurrentDecoder):
             new.append(cell.step(state.cells[k], inputs))
             h = cell.output(new[-1])
         if self.attention_layer == len(cells):
-            c, alpha = self._attend(h, context, rows)
+            c, alpha = self._attend(h, context, state)
         o = weights.readout(h, c)
         fed = {"o": o} if self.input_feeding else {}
         return state.replace(cells=tuple(new), **fed), o, alpha
 
-    def _attend(self, h: Tensor, context: DecoderContext, rows: Tensor | None) -> tuple[Tensor, Tensor]:
-        c, alpha = self.attention(h[:, None], context.source, rows)
+    def _attend(self, h: Tensor, context: DecoderContext, state: State) -> tuple[Tensor, Tensor]:
+        c, alpha = self.look_back(h[:, None], context, state)
         return c[:, 0], alpha[:, 0]
+
+    def look_back(
+        self, hs: Float[Tensor, "N T H"], context: DecoderContext, state: State
+    ) -> tuple[Float[Tensor, "N T E"], Float[Tensor, "N T S"]]:
+        """What each state finds in its source, and where."""
+        if each := context.group(len(hs)):  # sequences of a source side by side, like steps: nothing is copied
+            steps = hs.shape[1]
+            c, alpha = self.attention(hs.reshape(-1, each * steps, hs.shape[2]), context.source)
+            return c.reshape(len(hs), steps, -1), alpha.reshape(len(hs), steps, -1)
+        c, alpha = self.attention(hs, context.source, context.rows_of(state))
+        return c, alpha
 
     def unroll(self, context: DecoderContext, state: State, xs: Float[Tensor, "B T D"]) -> DecoderOutput:
         """One step after the other; what is known of all tokens is computed before them."""
@@ -98,14 +110,19 @@ class AttentionDecoder(RecurrentDecoder):
 
 
 class TrainedWeights:
-    """`StepWeights` as they are: W [x; c] = W_x x + W_c c, of which the first is known for all tokens."""
+    """`StepWeights` as they are: W [x; c] = W_x x + W_c c, of which the first is known for all tokens.
+
+    Autocast would convert parts of a matrix anew at every step: they are converted once here.
+    """
 
     def __init__(self, decoder: AttentionDecoder, cells: Sequence[Cell[Any]], token_size: int) -> None:
         self.cells, self.readout = cells, decoder.readout
-        W, self.b = formula_cell(self.cells[0]).affine()
+        W, self.b = _convert(self.cells[0])
         self.W, self.W_o = W[:, :token_size], W[:, token_size:]
-        self.reader = self.cells[min(decoder.attention_layer, len(self.cells) - 1)]
-        self.wide = decoder.readout.W.in_features - cells[-1].output_size
+        wide = decoder.readout.W.in_features - cells[-1].output_size
+        if decoder.attention_layer < len(cells):
+            W, self.b_below = _convert(self.cells[decoder.attention_layer])
+            self.W_below, self.W_c = W[:, :-wide], W[:, -wide:]
 
     def project(self, xs: Float[Tensor, "B T D"]) -> Float[Tensor, "B T G"]:
         """W_x x + b of the first layer."""
@@ -115,11 +132,16 @@ class TrainedWeights:
         return linear_large(o, self.W_o)
 
     def project_below(self, h: Tensor) -> Tensor:
-        W, b = formula_cell(self.reader).affine()
-        return linear_large(h, W[:, : -self.wide], b)
+        return linear_large(h, self.W_below, self.b_below)
 
     def project_context(self, c: Tensor) -> Tensor:
-        return linear_large(c, formula_cell(self.reader).affine()[0][:, -self.wide :])
+        return linear_large(c, self.W_c)
+
+
+def _convert(cell: Cell[Any]) -> tuple[Tensor, Tensor | None]:
+    """W and b of a layer, in the precision that it computes in."""
+    W, b = formula_cell(cell).affine()
+    return W.to(compute_dtype(W)), b
 
 
 def formula_cell(cell: Cell[Any]) -> Formulaic | IdentityInput:

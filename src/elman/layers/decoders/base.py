@@ -30,6 +30,12 @@ class DecoderContext(NamedTuple):
     source: Any  # a memory, a summary, or nothing: one row a source
     stacks: tuple[Stacked, ...]  # the decoder's, with their masks drawn
     rows: Tensor  # all sources, in order
+    # The most sequences about one source, which stand in order of their sources; 0: nobody knows.
+    most: int = 0
+
+    def group(self, count: int) -> int:
+        """How many of so many sequences each source has in succession; 0 where that is not the same for all."""
+        return self.most if count == self.most * len(self.rows) else 0
 
     def rows_of(self, state: State) -> Tensor | None:
         """The source of each sequence; None where they are all of them in order, and none must be copied."""

@@ -6,7 +6,7 @@ is known before: both are computed once, however many hypotheses look and write.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, cast
 
@@ -22,6 +22,8 @@ from elman.layers.embedding import Embedding
 from elman.scan.single_step import step_gates
 from elman.shapes import Float, Int, Tensor
 from elman.state import State
+
+_TABLE = 2**26  # numbers of a table for all tokens
 
 
 class InferenceDecoder:
@@ -62,10 +64,11 @@ class InferenceDecoder:
 
 
 class LazyWriter:
-    """The step of a decoder by `InferenceDecoder`, which is made when it is first asked for."""
+    """The step of a decoder by `InferenceDecoder`, made when it is first asked for; on a GPU before that."""
 
     def __init__(self, decoder: AttentionDecoder, embedding: Embedding) -> None:
         self.decoder, self.embedding = decoder, embedding
+        self._table = self._read_tokens() if embedding.E.weight.is_cuda else None
 
     @cached_property
     def weights(self) -> InferenceDecoder:
@@ -73,15 +76,18 @@ class LazyWriter:
 
     def begin(self, context: DecoderContext) -> Callable[[State, Tensor], tuple[State, Tensor, Tensor]]:
         """s_i, o_i and α_i from s_{i-1} and a token of each sequence, before some sources."""
-        known: list[tuple[DecoderContext, TokenProjections]] = []  # what one thread computes, no other reads
+        known = [] if self._table is None else [(self.weights.begin(context), self._table)]
 
         def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Tensor, Tensor]:
-            if not known:
-                known.append((self.weights.begin(context), TokenProjections(self.embedding, self.decoder)))
+            if not known:  # on a CPU what one thread computes, no other reads
+                known.append((self.weights.begin(context), self._read_tokens()))
             session, inputs = known[0]
             return self.decoder.step(self.weights, session, state, inputs(tokens))
 
         return step
+
+    def _read_tokens(self) -> TokenProjections:
+        return TokenProjections(self.embedding, self.decoder)
 
 
 def freeze_cell(cell: Cell[Any]) -> Cell[Any]:
@@ -89,7 +95,20 @@ def freeze_cell(cell: Cell[Any]) -> Cell[Any]:
     if isinstance(cell, Residual):
         return Residual(freeze_cell(cell.cell))
     bare = formula_cell(cell)
-    return bare.cell if isinstance(bare, IdentityInput) else FrozenCell(bare)
+    if isinstance(bare, IdentityInput):
+        return bare.cell
+    return bare if bare.mixes_input else FrozenCell(bare)
+
+
+def step_cells(
+    cells: Sequence[Cell[Any]], states: Sequence[Any], x: Float[Tensor, "N D"]
+) -> tuple[tuple[Any, ...], Float[Tensor, "N H"]]:
+    """One step of cells on top of each other: their states, and the output of the last."""
+    new = []
+    for cell, state in zip(cells, states, strict=True):
+        new.append(cell.step(state, cell.project(x)))
+        x = cell.output(new[-1])
+    return tuple(new), x
 
 
 class FrozenCell(WrappedCell):
@@ -108,18 +127,24 @@ class FrozenCell(WrappedCell):
 
 
 class TokenProjections:
-    """W_x x + b of the tokens that a decoder reads; on a CPU each is computed when it is first asked for."""
+    """W_x x + b of the tokens that a decoder reads: on a CPU each is computed when it is first asked for, on a
+    GPU all of them at first, unless they are too many."""
 
     def __init__(self, embedding: Embedding, decoder: AttentionDecoder) -> None:
         W, self.b = formula_cell(decoder.layers[0]).affine()
         self.embedding, self.W = embedding, W[:, : embedding.output_size].contiguous()
         self.known = torch.zeros(len(embedding.E.weight), dtype=torch.bool)
+        on_cpu = self.W.device.type == "cpu"
         # Memory that nothing is written to is none.
-        self.rows = W.new_empty(len(self.known) if self.W.device.type == "cpu" else 0, len(W))
+        self.rows = W.new_empty(len(self.known) if on_cpu else 0, len(W))
+        if not on_cpu and len(self.known) * len(W) <= _TABLE:
+            self.rows = self._project(torch.arange(len(self.known), device=W.device))
 
     def __call__(self, tokens: Int[Tensor, " N"]) -> Float[Tensor, "N G"]:
         if not len(self.rows):
             return self._project(tokens)
+        if self.rows.device.type != "cpu":
+            return self.rows.index_select(0, tokens)
         new = torch.unique(tokens[~self.known[tokens]])
         if len(new):
             self.rows[new] = self._project(new).to(self.rows.dtype)

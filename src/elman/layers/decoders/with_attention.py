@@ -17,7 +17,7 @@ class LuongDecoder(AttentionDecoder):
 
     def unroll(self, context: DecoderContext, state: State, xs: Float[Tensor, "B T D"]) -> DecoderOutput:
         hs, final = scan(context.stacks[0], xs, None, state.cells)
-        cs, weights = self.attention(hs, context.source, context.rows_of(state))
+        cs, weights = self.look_back(hs, context, state)
         return DecoderOutput(state.replace(cells=final), self.readout(hs, cs), weights)
 
 
@@ -31,7 +31,7 @@ class GNMTDecoder(AttentionDecoder):
     def unroll(self, context: DecoderContext, state: State, xs: Float[Tensor, "B T D"]) -> DecoderOutput:
         first, above = context.stacks
         hs, low = scan(first, xs, None, state.cells[:1])
-        cs, weights = self.attention(hs, context.source, context.rows_of(state))
+        cs, weights = self.look_back(hs, context, state)
         hs, high = scan(above, torch.cat([hs, cs.to(hs.dtype)], -1), None, state.cells[1:])
         return DecoderOutput(state.replace(cells=low + high), self.readout(hs, cs), weights)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 
-from elman.cells import Stacked
+from elman.cells import Cell, Stacked
 from elman.layers.decoders.base import Decoder, DecoderContext, DecoderOutput, Readout, RecurrentDecoder
+from elman.layers.decoders.inference import step_cells
 from elman.layers.decoders.initial_state import DecoderInit, Summary
 from elman.layers.encoder import EncoderOutput
 from elman.scan import scan
@@ -19,6 +23,13 @@ class PlainDecoder(RecurrentDecoder):
     def __init__(self, stack: Stacked, *, initial_state: DecoderInit) -> None:
         super().__init__(stack, initial_state=initial_state)
         self.output_size = stack.output_size
+
+    def step(
+        self, cells: Sequence[Cell[Any]], context: DecoderContext, state: State, x: Float[Tensor, "N D"]
+    ) -> tuple[State, Float[Tensor, "N O"]]:
+        """s_i and o_i from s_{i-1} and x_i, by cells that are laid out for it."""
+        new, h = step_cells(cells, state.cells, x)
+        return state.replace(cells=new), h
 
     def unroll(self, context: DecoderContext, state: State, xs: Float[Tensor, "B T D"]) -> DecoderOutput:
         hs, final = scan(context.stacks[0], xs, None, state.cells)
@@ -37,6 +48,14 @@ class ContextDecoder(RecurrentDecoder):
 
     def look(self, encoded: EncoderOutput) -> Tensor:
         return self.summary(encoded)
+
+    def step(
+        self, cells: Sequence[Cell[Any]], context: DecoderContext, state: State, x: Float[Tensor, "N D"]
+    ) -> tuple[State, Float[Tensor, "N O"]]:
+        """s_i and o_i from s_{i-1} and x_i, by cells that are laid out for it."""
+        c = context.source.index_select(0, state.row)
+        new, h = step_cells(cells, state.cells, torch.cat([x, c.to(x.dtype)], -1))
+        return state.replace(cells=new), h if self.readout is None else self.readout(h, c)
 
     def unroll(self, context: DecoderContext, state: State, xs: Float[Tensor, "B T D"]) -> DecoderOutput:
         c = context.source[state.row][:, None].expand(-1, xs.shape[1], -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from elman.cells import Cell, Formulaic, Stacked
 from elman.operators import is_opaque
 from elman.scan.execution import Execution, Executor
 from elman.scan.executors.choice import EXECUTORS, choose_executor, rank_executors, require_known
+from elman.scan.executors.codegen import CODEGEN
 from elman.scan.executors.compiled import run_compiled
 from elman.scan.executors.few import FEW, fits_few
 from elman.scan.executors.wavefront import run_wavefront, worthwhile
@@ -26,7 +28,7 @@ class Scanner:
     """A `PartScanner`: runs a compound by its parts, and each part by the executor that is chosen for it."""
 
     def __init__(self, execution: Execution, perform: Perform | None = None) -> None:
-        self.execution = execution
+        self.execution, self._given = execution, perform
         self.perform = perform or (lambda executor, *run: executor.run(*run, execution))
 
     def __call__(self, cell: Cell[Any], xs: Tensor, state: Any) -> tuple[Tensor, Any]:
@@ -35,12 +37,16 @@ class Scanner:
             return run_compiled(cell, xs, state, self.execution)
         if opaque or self.execution.executor != "loop":
             if isinstance(cell, Stacked) and worthwhile(cell, xs, self.execution):
-                return run_wavefront(cell.layers, xs, state, self)
+                return run_wavefront(cell.layers, xs, state, self._step_by_step())
             parts = cell.scan_parts(xs, state, self)
             if parts is not None:
                 return parts
         executor = FEW if fits_few(cell, xs, self.execution) else choose_executor(cell, self.execution)
         return self.perform(executor, cell, xs, state)
+
+    def _step_by_step(self) -> Scanner:
+        """The same, all parts of a formula by steps."""
+        return Scanner(replace(self.execution, executor=CODEGEN.name), self._given)
 
     def last(self, ys: Tensor, before: Tensor) -> Tensor:
         mask, reverse = self.execution.mask, self.execution.reverse

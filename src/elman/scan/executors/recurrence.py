@@ -135,7 +135,7 @@ def differentiate_steps(
         # Masks are drawn again and not used: those of the run are inputs.
         X, *_ = _project(cell, tokens, run.place)
     with torch.autocast(device.type, enabled=False):
-        return differentiate_plainly(step_plainly, (X.to(tokens.dtype), *inputs), gradients)
+        return differentiate_plainly(step_plainly, (X.to(run.autocast or tokens.dtype), *inputs), gradients)
 
 
 def split_inputs(formula: Formula, inputs: Any) -> tuple[list[Tensor], ...]:

@@ -6,9 +6,8 @@ whoever changes one sign does not.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations, product
@@ -24,7 +23,8 @@ from elman.cells.lstm_variants import projected_lstm
 from elman.formula import Formula, Node
 from elman.formula.symbols import symbol
 from elman.formula.traversal import substitute
-from elman.scan.execution import Execution, Executor
+from elman.scan.execution import Execution, Executor, autocast_dtype
+from elman.scan.executors.flat_weights import flatten_weights
 from elman.scan.executors.loop import LOOP
 from elman.scan.packing import Lengths, Packing
 from elman.second_derivatives import needs_plain_form
@@ -41,6 +41,13 @@ KERNELS: tuple[tuple[Formula, Kernel], ...] = (
     (reset_after, torch.gru),
     (reset_after_plain, torch.gru),
 )
+
+_MODES: dict[Kernel, str] = {  # cuDNN's names
+    torch.lstm: "LSTM",
+    torch.gru: "GRU",
+    torch.rnn_tanh: "RNN_TANH",
+    torch.rnn_relu: "RNN_RELU",
+}
 
 
 @dataclass(frozen=True)
@@ -160,10 +167,14 @@ def run(
 def _call(
     kernel: Kernel, packed: Packing, xs: Tensor, hidden: list[Tensor], weights: list[Tensor]
 ) -> tuple[Tensor, ...]:
+    if xs.is_cuda and torch._use_cudnn_rnn_flatten_weight():
+        dtype = autocast_dtype(xs) or weights[0].dtype
+        xs, hidden = xs.to(dtype), [h.to(dtype) for h in hidden]
+        weights = flatten_weights(weights, _MODES[kernel], dtype)
     hx = hidden if kernel is torch.lstm else hidden[0]
     train = torch.is_grad_enabled()  # cuDNN keeps what its backward needs only when told
     options = (len(weights) > 3, 1, 0.0, train, False)  # biases, layers, dropout, train, two ways
-    with _quiet_cudnn() if xs.is_cuda else nullcontext():
+    with torch.autocast("cuda", enabled=False) if xs.is_cuda else nullcontext():
         if packed.index is not None:
             sizes = torch.tensor(packed.sizes)
             ys, *final = kernel(packed.pack(xs), sizes, hx, weights, *options)
@@ -171,14 +182,6 @@ def _call(
         xs = xs.flip(1) if packed.reverse else xs
         ys, *final = kernel(xs, hx, weights, *options, True)
         return ys.flip(1) if packed.reverse else ys, *final
-
-
-@contextmanager
-def _quiet_cudnn() -> Iterator[None]:
-    """A cell keeps its matrices apart: cuDNN copies them together at each call, in microseconds, and warns."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="RNN module weights are not part of single")
-        yield
 
 
 def torch_weights(cell: Formulaic) -> list[Tensor]:

@@ -13,9 +13,12 @@ from functools import cache
 from typing import Any
 
 import torch
+from torch import nn
 
 from elman.cells import Cell, Formulaic, PartScanner, Stacked
 from elman.scan.execution import Execution, compute_dtype
+from elman.scan.executors.choice import choose_executor
+from elman.scan.executors.codegen import CODEGEN
 from elman.scan.executors.torch_kernels import TORCH
 from elman.shapes import Float, Tensor
 
@@ -24,23 +27,35 @@ _PIECES = 5
 
 
 def worthwhile(cell: Stacked, xs: Tensor, execution: Execution) -> bool:
-    """Does a stack have gaps to fill here? PyTorch's own kernels leave too few."""
+    """Does a stack have gaps to fill here? Kernels for whole sequences leave too few."""
     if not (execution.recorded and xs.is_cuda):
         return False
     plain = execution.lengths is None and not execution.reverse and execution.executor == "auto"
-    return plain and len(cell.layers) > 1 and all(map(runs_stepwise, cell.layers))
+    if not plain or len(cell.layers) < 2 or not all(map(runs_stepwise, cell.layers)):
+        return False
+    # Where one layer goes step by step, all do: a kernel for a whole sequence would take all processors.
+    executors = (choose_executor(part, execution) for part in _find_formulas(cell))
+    return any(executor.name == CODEGEN.name for executor in executors)
 
 
 def runs_stepwise(cell: Cell[Any]) -> bool:
-    """Does it go step by step, for want of a kernel of PyTorch's?"""
-    parts = (part for part in cell.modules() if isinstance(part, Formulaic))
-    return any(TORCH.unsupported_reason(part) is not None for part in parts)
+    """Does it go step by step in float32, for want of a kernel of PyTorch's?"""
+    return any(TORCH.unsupported_reason(part) is not None for part in _find_formulas(cell))
+
+
+def _find_formulas(module: nn.Module) -> Iterator[Formulaic]:
+    """The cells that are run as a whole, not those that they hold."""
+    if isinstance(module, Formulaic):
+        yield module
+    else:
+        for child in module.children():
+            yield from _find_formulas(child)
 
 
 def run_wavefront(
     cells: Sequence[Cell[Any]], xs: Float[Tensor, "B T D"], state: Sequence[Any], run: PartScanner
 ) -> tuple[Float[Tensor, "B T H"], tuple[Any, ...]]:
-    """y_{1:n} of the last cell and s_n of each: what one after the other gives by ``run``."""
+    """y_{1:n} of the last cell and s_n of each: what one after the other gives by ``run``, step by step."""
     front = _Front(cells, xs, state, run)
     for layer, piece in diagonals(len(cells), len(front.pieces)):
         front.advance(layer, piece)

@@ -2,7 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from elman.tasks.spec import FILES, NETWORK, TABLE_FILES, TOKENS, TRAINING, UNLABELLED, Flag, TaskSpec
+from elman.tasks.spec import (
+    FILES,
+    LM_READERS,
+    NETWORK,
+    TABLE_FILES,
+    TOKENS,
+    TRAINING,
+    UNLABELLED,
+    Flag,
+    TaskSpec,
+)
 
 if TYPE_CHECKING:
     from elman.tasks.classifier.task import *
@@ -16,8 +26,8 @@ SPEC = TaskSpec(
     next_command='echo "a text of yours" | elman predict {} --top 3',
     help="""Train a text classifier.
 
-    The defaults give a good model on a few thousand lines in a few minutes: a bidirectional LSTM with max
-    pooling. Any key of a recipe can be set with --set.
+    The defaults give a good model on a few thousand lines in a few minutes: a bidirectional LSTM with
+    attention, beside a linear model of n-grams. Any key of a recipe can be set with --set.
 
     \b
     Examples:
@@ -42,6 +52,7 @@ SPEC = TaskSpec(
         ),
         **TOKENS,
         **NETWORK,
+        **LM_READERS,
         "--metric": Flag(
             "model.metric",
             "What chooses the best weights: accuracy or macro_f1; with --multi micro_f1, macro_f1 or exact.",

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from elman.free_memory import check_memory
 from elman.layers.ngrams import NGramModel
 from elman.shapes import Tensor
 from elman.tasks.base import TaskDefaults
@@ -23,10 +24,11 @@ from elman.tasks.classifier.data import (
     resolve_delimiter,
 )
 from elman.tasks.classifier.explain import trace
+from elman.tasks.classifier.fold_mixture import choose_by_folds
 from elman.tasks.classifier.guesses import ClassifierPretrainingConfig, add_guesses, fit_with_guesses
 from elman.tasks.classifier.network import ClassifierConfig, ClassifierNetwork
 from elman.tasks.config import TokenizerConfig
-from elman.tasks.few_texts import FEW, fit_few_texts
+from elman.tasks.few_texts import FEW, FOLDS, fit_few_texts
 from elman.tasks.label_data import LabelDataset, MultilabelExample
 from elman.tasks.label_decision import LossOptions, Prediction
 from elman.tasks.label_task import LabelTask
@@ -48,6 +50,9 @@ __all__ = [
 ]
 
 
+_FOLDED = 20_000  # words of all texts; five more networks of them take a minute or two
+
+
 class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
     """Texts to labels. Make one with ``from_examples``, or load one from a model folder."""
 
@@ -63,11 +68,14 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
     network = ClassifierNetwork
     _choice: NGramChoice | None = None  # how the n-grams were fitted, where that was chosen
     _fits_ngrams = False  # whether the n-grams are of this run
+    ngram_answers: Tensor | None = None  # of the n-grams of few texts, to each without having read it
+    _few_words = False  # whether these texts are short, too
     unlabelled: Sequence[tuple[str, ...]] = ()  # texts that the n-grams are fitted to with guesses, if any
     read = staticmethod(read_examples)
     resolve_data = staticmethod(resolve_delimiter)
     trace = trace
     guess_labels = add_guesses
+    choose_by_folds = choose_by_folds
     blueprint = list_classifier_parts
 
     @classmethod
@@ -114,8 +122,11 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         """Fit them by what was chosen before, or is chosen now; where texts are few, nothing is."""
         texts, forms, labels = [text for (text,) in examples.rows], examples.forms, len(self.labels.items)
         self._fits_ngrams = True
+        what = f"the n-grams of {len(texts):,} texts × {labels:,} labels"
+        check_memory(20.0 * len(texts) * labels, what, "leave them out with --set model.ngrams=false")
         if len(texts) < FEW and isinstance(self.decision, SoftmaxDecision) and not self.config.class_weights:
-            model = fit_few_texts(texts, forms, torch.tensor(examples.labels), labels)
+            model, self.ngram_answers = fit_few_texts(texts, forms, torch.tensor(examples.labels), labels)
+            self._few_words = sum(map(len, texts)) <= _FOLDED
         else:
             loss = self._ngram_loss(examples)
             self._choice = self._choice or choose_ngrams(texts, forms, labels, loss)
@@ -145,6 +156,19 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
             mix.copy_(alone)
             parts.append(self.logits(dataset.rows, dataset.forms))
         return fit_mixture(parts, lambda z: self.decision.loss(z, dataset.labels, LossOptions()))
+
+    @property
+    def folds(self) -> int:
+        """Of few texts, if they are short: a tenth of them would say by chance how much the network counts."""
+        chosen = self._few_words and self.config.calibrate and not self.unlabelled
+        return FOLDS if chosen else 0
+
+    def judge_alone(self, dataset: LabelDataset) -> Tensor:
+        mix, self.net.mix = self.net.mix, None
+        try:
+            return self.logits(dataset.rows, dataset.forms)
+        finally:
+            self.net.mix = mix
 
     def build_batches(self, dataset: LabelDataset, data: ClassifierDataConfig, seed: int) -> Any:
         """Of long texts only what is read counts; how much is left out is said."""

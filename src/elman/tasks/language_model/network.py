@@ -9,14 +9,27 @@ import torch
 from torch import nn
 from torch.nn.functional import dropout
 
-from elman.cells import Cell, Formulaic, Mogrifier, WeightDrop, Zoneout, get_cell, require_formula, stack_cells
+from elman.cells import (
+    Cell,
+    Formulaic,
+    Mogrifier,
+    Stacked,
+    WeightDrop,
+    Zoneout,
+    get_cell,
+    require_formula,
+    stack_cells,
+)
+from elman.decoding.interfaces import FixedStep
 from elman.layers.cross_entropy import weighted_mean
+from elman.layers.decoders.inference import freeze_cell, step_cells
 from elman.layers.embedding import Embedding, LockedDropout, Pretrained, PretrainedEmbedding
 from elman.layers.mixture import Mixture
 from elman.layers.ngram_mixture import MixedOutput, NGramMixture
 from elman.layers.rnn import RNN
 from elman.layers.softmax import AdaptiveSoftmax, Output, Softmax
 from elman.layers.token_step import step_token
+from elman.scan.fused_step import fuse_step, unrecordable_reason
 from elman.scan.single_step import can_step, step_cell
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import State
@@ -109,6 +122,27 @@ class LanguageModelNetwork(nn.Module):
     def _list_parts(self) -> tuple[nn.Module, Cell[Any], Softmax | None]:
         """What one token passes; the output where it is a single product."""
         return self.embed, self.layers.cell, self.softmax if type(self.softmax) is Softmax else None
+
+    def fixed_step(self) -> FixedStep[Any] | str:
+        """The step with the weights as they are now, for a GPU to record; or why it cannot."""
+        if self.ngrams is not None:
+            return "n-grams look contexts up in Python"
+        if not isinstance(self.softmax, Softmax | Mixture):
+            return f"{type(self.softmax).__name__} has shapes that depend on the tokens"
+        if next(self.parameters()).dtype == torch.float64:
+            return "kernels for rows of logits have 32 bits"
+        stack = self.layers.cell
+        if not isinstance(stack, Stacked):
+            return "the layers are no stack of cells"
+        if reason := unrecordable_reason(stack):
+            return reason
+        cells = [freeze_cell(cell) for cell in stack.layers]
+
+        def step(state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
+            state, h = step_cells(cells, state, self.embed(tokens[:, None])[:, 0])
+            return state, self.softmax.logits(h)
+
+        return FixedStep(fuse_step(step))
 
     def _read_token(self, state: Any, tokens: Int[Tensor, " B"]) -> tuple[Any, Float[Tensor, "B H"]]:
         found = step_token(self, self._list_parts, state, tokens, whole=False)

@@ -86,6 +86,8 @@ class LanguageModelSequenceModel(TaskSequenceModel):
             mixed, given = weights.to(E.dtype) @ E, E[tokens.clamp(min=0)]
             return after(state, torch.where((tokens < 0)[:, None], mixed, given))
 
+        fixed = net.fixed_step() if not (net.training or torch.is_grad_enabled()) else ""
+        step = step if isinstance(fixed, str) else fixed
         return DecoderStart(step, blend, repeat(window.state, copies), start, stop, limit)
 
     def score(self, window: StatefulBatch, given: Sequences, copies: int = 1) -> SequenceScores:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from elman.tasks.spec import FILES, NETWORK, TABLE_FILES, TOKENS, TRAINING, Flag, TaskSpec
+from elman.tasks.spec import FILES, LM_READERS, NETWORK, TABLE_FILES, TOKENS, TRAINING, Flag, TaskSpec
 
 if TYPE_CHECKING:
     from elman.tasks.pairs.task import *
@@ -35,6 +35,7 @@ SPEC = TaskSpec(
         "--label": Flag("data.label", "Name or number of the label column.", "COLUMN"),
         **TOKENS,
         **NETWORK,
+        **LM_READERS,
         "--attention": Flag("model.attention", "Between the two texts: none or soft."),
         "--metric": Flag("model.metric", "What chooses the best weights: accuracy or macro_f1.", "NAME"),
         **TRAINING,

@@ -92,7 +92,10 @@ def _open_rows(data: Seq2SeqDataConfig, paths: tuple[str, ...]) -> TableRows:
         wanted, format = {"source": data.source, "target": data.target}, data.format or None
         if data.features:
             wanted["features"] = data.features
-        return TableRows(paths[0], wanted, format=format, encoding=data.encoding, skip_bad=data.skip_bad)
+        rows = TableRows(paths[0], wanted, format=format, encoding=data.encoding, skip_bad=data.skip_bad)
+        if data.features and rows.places[-1] in rows.places[:-1]:
+            raise ConfigError("one column is to be text and features: name another one with --features")
+        return rows
     return TableRows(table, {name: name for name in columns}, skip_bad=data.skip_bad, as_is=columns)
 
 

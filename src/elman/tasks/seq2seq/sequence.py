@@ -17,6 +17,7 @@ from elman.shapes import Float, Tensor
 from elman.state import State, repeat
 from elman.tasks.seq2seq.data import Seq2SeqDataset
 from elman.tasks.seq2seq.loss import costs, last_logits, loss, precise, step_after, to_vocabulary, tokens_before
+from elman.tasks.seq2seq.quick_step import QuickSteps
 from elman.tasks.seq2seq.search import Seq2SeqBatch
 from elman.tasks.task_sequence_model import TaskSequenceModel
 from elman.text.vocab import BOS, EOS, UNK
@@ -56,7 +57,9 @@ class Seq2SeqSequenceModel(TaskSequenceModel):
         limits = (batch.target_mask.sum(1) * 3 // 2 + 5).repeat_interleave(copies)
         start = torch.full_like(limits, BOS)
         stop = AnyOf((AtTokens((EOS,)), AtLengths(limits)))
-        return DecoderStart(step_after(net, session, batch), blend, state, start, stop, int(limits.max()))
+        free = net.training or torch.is_grad_enabled()
+        step = step_after(net, session, batch) if free else QuickSteps(net).step_after(session, batch)
+        return DecoderStart(step, blend, state, start, stop, int(limits.max()))
 
     def score(self, batch: Seq2SeqBatch, given: Sequences, copies: int = 1) -> SequenceScores:
         reading = self._read(batch, given, copies)
@@ -89,6 +92,7 @@ class Seq2SeqSequenceModel(TaskSequenceModel):
         net: Any = self.net
         encoding = net.encode(batch.source, batch.mask)
         session, state = net.decoder.begin(encoding)
+        session = session._replace(most=copies)
         if copies == 1:
             return session, state
         like = encoding.last.repeat_interleave(copies, 0)  # each sequence has dice of its own

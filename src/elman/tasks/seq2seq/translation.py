@@ -6,26 +6,21 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
-from elman.decoding import Hypothesis, Step
+from elman.decoding import Hypothesis
 from elman.errors import ConfigError
 from elman.generation.cursor import truncate_at_stop
-from elman.layers.decoders.attention_decoder import AttentionDecoder
-from elman.layers.decoders.base import DecoderOutput
-from elman.layers.decoders.decoder_program import find_program
-from elman.layers.decoders.inference import LazyWriter
-from elman.shapes import Float, Int, Tensor
-from elman.state import State, eval_mode
+from elman.shapes import Float, Tensor
+from elman.state import eval_mode
 from elman.tasks.parallel_map import parallel_map
 from elman.tasks.seq2seq.data import EncodedPair
-from elman.tasks.seq2seq.loss import decoder_step, teacher_forced, to_vocabulary, with_copies
-from elman.tasks.seq2seq.network import Seq2SeqNetwork
+from elman.tasks.seq2seq.loss import teacher_forced
+from elman.tasks.seq2seq.quick_step import QuickSteps
 from elman.tasks.seq2seq.ranking import rank_hypotheses, ranking_weight
-from elman.tasks.seq2seq.search import DecodingConfig, Seq2SeqBatch, chunks, write
+from elman.tasks.seq2seq.search import DecodingConfig, chunks, write
 from elman.text.length_limit import check_lengths
 from elman.text.vocab import UNK
 
@@ -76,7 +71,8 @@ def _answerer(
     weight = ranking_weight(nets, decoding)
     searched = replace(decoding, n_best=decoding.beam) if weight else decoding
     with torch.no_grad():
-        writers = [_quick_steps(net, decoding.precision) for net in nets]
+        half = decoding.precision == "bfloat16"
+        writers = [QuickSteps(deepcopy(net).bfloat16() if half else net) for net in nets]
 
     @torch.no_grad()  # inside, for threads of its own
     def answer(some: list[int]) -> list[list[Translation]]:
@@ -86,7 +82,7 @@ def _answerer(
         def text(number: int, ids: list[int]) -> str:
             return first.tokenizers.join_tokens(first.tokenizers.decode(ids, chosen[number]), ids)
 
-        written = write([begin(batch) for begin in writers], batch, searched, text)
+        written = write([one.begin(batch, decoding.beam) for one in writers], batch, searched, text)
         if weight:
             written = rank_hypotheses(nets, batch, written, decoding, weight)
         return [
@@ -95,34 +91,6 @@ def _answerer(
         ]
 
     return answer
-
-
-def _quick_steps(net: Seq2SeqNetwork, precision: str) -> Callable[[Seq2SeqBatch], tuple[Step[State], State]]:
-    """`decoder_step`, quicker: for a network that neither learns nor changes as long as this is in use."""
-    net = deepcopy(net).bfloat16() if precision == "bfloat16" else net
-    decoder = net.decoder
-    if not isinstance(decoder, AttentionDecoder):
-        return partial(decoder_step, net)
-    program, writer = find_program(decoder, net.target, net.softmax), LazyWriter(decoder, net.target)
-
-    def begin(batch: Seq2SeqBatch) -> tuple[Step[State], State]:
-        session, first = decoder.begin(net.encode(batch.source, batch.mask))
-        quick = None if program is None else program.begin(session)
-        slow = writer.begin(session)
-
-        def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
-            tokens = to_vocabulary(net, tokens)
-            found = None if quick is None else quick.step(state, tokens)
-            if found is None:
-                state, o, weights = slow(state, tokens)
-                logits = net.softmax.logits(o)
-            else:
-                state, o, weights, logits = found
-            return state, with_copies(net, DecoderOutput(state, o[:, None], weights[:, None]), logits, batch)
-
-        return step, first
-
-    return begin
 
 
 def _translation(task: Seq2Seq, row: EncodedPair, best: Hypothesis, stop: Sequence[str]) -> Translation:

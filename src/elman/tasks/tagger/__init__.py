@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from elman.tasks.spec import FILES, NETWORK, TRAINING, UNLABELLED, Flag, TaskSpec
+from elman.tasks.spec import FILES, LM_READERS, NETWORK, TRAINING, UNLABELLED, Flag, TaskSpec
 
 if TYPE_CHECKING:
     from elman.tasks.tagger.task import *
@@ -39,6 +39,7 @@ SPEC = TaskSpec(
         "--tokens": Flag("tokens.kind", "Tokenizer for raw text: words or whitespace."),
         "--output": Flag("model.output", "Output: softmax, crf or autoregressive; default: crf for spans."),
         **NETWORK,
+        **LM_READERS,
         **TRAINING,
     },
 )

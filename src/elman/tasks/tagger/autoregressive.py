@@ -11,10 +11,12 @@ from torch.nn.functional import cross_entropy, one_hot, pad
 
 from elman.cells import Cell
 from elman.decoding import AtLengths, Beam, History, Step
+from elman.decoding.interfaces import FixedStep
 from elman.decoding.sequence_model import Blend
 from elman.few_rows import linear_few
 from elman.layers.crf import Constraints, Paths
 from elman.layers.rnn import RNN
+from elman.scan.fused_step import fuse_step, unrecordable_reason
 from elman.scan.single_step import can_step, step_cell
 from elman.shapes import Float, Int, Tensor
 from elman.state import State
@@ -59,7 +61,7 @@ class AutoregressiveHead(nn.Module):
     def open(self, ys: Outputs) -> tuple[Step[State], Blend, State]:
         """The step after a tag, that after a mixture of tags where some are negative, the first state."""
 
-        def step(state: State, tags: Tensor) -> tuple[State, Tensor]:
+        def after(state: State, tags: Tensor) -> tuple[State, Tensor]:
             return self._after(ys, state, self.T(tags))
 
         def blend(state: State, tags: Tensor, weights: Tensor) -> tuple[State, Tensor]:
@@ -67,6 +69,8 @@ class AutoregressiveHead(nn.Module):
             return self._after(ys, state, torch.where((tags < 0)[:, None], mixed, given))
 
         row = torch.arange(len(ys), device=ys.device)
+        fixed = unrecordable_reason(self.read.cell) is None and ys.dtype != torch.float64
+        step: Step[State] = FixedStep(fuse_step(after)) if fixed else after
         return step, blend, State(s=self.read.cell.initial(ys), place=torch.zeros_like(row), row=row)
 
     def _after(self, ys: Tensor, state: State, fed: Tensor) -> tuple[State, Tensor]:

@@ -134,6 +134,9 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
         load_calibrations(task.heads, folder)
         return task
 
+    def add_readers(self, sources: Mapping[bool, Any]) -> Tagger:
+        return type(self)(self.config, self.featurizer.add_readers(sources), self.tagsets)
+
     def pretraining(self, texts: Iterable[str]) -> EncoderPretraining:
         return EncoderPretraining(self.featurizer, self.net, texts)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elman.errors import DataError, printable
+from elman.errors import DataError, printable, shorten
 from elman.text.optional_packages import import_optional
 from elman.text.tables.table import Table, TableRow
 from elman.utf8_paths import utf8_path
@@ -26,8 +26,15 @@ def open_parquet(path: Path) -> Table:
         raise DataError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
         raise DataError(f"{path}: cannot be read as Parquet ({str(error).splitlines()[0]})") from None
-    table = build_arrow_table(printable(str(path)), file.schema_arrow, file.iter_batches())
+    table = build_arrow_table(printable(str(path)), file.schema_arrow, _name_damage(path, file.iter_batches()))
     return replace(table, format="parquet")
+
+
+def _name_damage(path: Path, batches: Iterator[Any]) -> Iterator[Any]:
+    try:
+        yield from batches
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read as Parquet ({shorten(str(error))})") from None
 
 
 def build_arrow_table(name: str, schema: Any, batches: Iterable[Any]) -> Table:

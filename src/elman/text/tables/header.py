@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -25,6 +26,13 @@ def take_header(table: Table, wanted: Mapping[str, str]) -> Table:
         raise DataError(f"{table.name}: the file has no rows")
     if first is None or first.problem:
         return replace(table, rows=chain(bad, [] if first is None else [first], rows))
+    if any(isinstance(cell, str) and re.search(r"\r(?!\n)", cell) for cell in first.cells):
+        second = next(rows, None)
+        if second is None:
+            raise DataError(
+                f"{table.name}: its lines end in carriage returns alone; convert it: tr '\\r' '\\n'"
+            )
+        rows = chain([second], rows)
     width = len(first.cells)
     if is_header(first.cells, wanted):
         columns = tuple("" if cell is None else str(cell).strip() for cell in first.cells)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from elman.errors import DataError
@@ -10,6 +11,7 @@ from elman.text.optional_packages import import_optional
 from elman.text.tables.added_cells import cell_string
 from elman.text.tables.row_writer import ByteStream, Columns
 from elman.text.tables.table import Missing, TableRow
+from elman.utf8_paths import utf8_path
 
 Answers = Sequence[Mapping[str, Any]]
 
@@ -61,7 +63,8 @@ class ParquetCopier:
     def __init__(self, stream: ByteStream, source: str, added: Columns) -> None:
         self._arrow = import_optional("pyarrow", "tables", "to write Parquet")
         parquet = import_optional("pyarrow.parquet", "tables", "to write Parquet")
-        file = parquet.ParquetFile(source)
+        with utf8_path(Path(source)) as named:
+            file = parquet.ParquetFile(named)
         self._batches, self._added = file.iter_batches(_ROW_GROUP), added
         self._answers: list[Mapping[str, Any]] = []
         self._batch: Any = next(self._batches, None)

@@ -6,11 +6,13 @@ import platform
 from collections.abc import Iterator
 
 from elman.cells import CELLS, Formulaic, ResetAfterGRU
+from elman.character_filters import filters_source
 from elman.few_rows import few_rows_source
 from elman.formula.cpp_steps import print_steps
 from elman.large_products import large_product_source
 from elman.native.library import SHIPPED, build_library
 from elman.native.processor import LEVELS
+from elman.native_adamw import adamw_source
 from elman.scan.executors.cpu import source_of
 from elman.scan.executors.parallel import unsupported_reason
 from elman.scan.executors.parallel.native_units import find_native_units
@@ -24,6 +26,8 @@ def shipped_sources() -> Iterator[str]:
     yield large_product_source()
     yield step_program_source()
     yield ranking_source()
+    yield filters_source()
+    yield adamw_source()
     cells = [make(3, 4) for make in CELLS.values()]
     for cell in (*cells, ResetAfterGRU(3, 4, bias=False)):
         if isinstance(cell, Formulaic):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from elman.formula import Derivative, Formula, Node, derivative
-from elman.formula.formula import Trace
+from elman.formula.formula import Product, Trace
 from elman.formula.operation import OPS
 from elman.formula.step_plan import StepPlan
 from elman.formula.symbols import is_input, symbol
@@ -20,6 +20,17 @@ def classify_widths(formula: Formula, widths: Mapping[str, int]) -> tuple[dict[s
     return {name: sizes.index(widths[name]) for name in formula.results}, tuple(sizes)
 
 
+def split_products(products: tuple[Product, ...]) -> tuple[Product, ...]:
+    """The same products, each in two where later operands read some of its results and not the others."""
+    awaited = {a.args[1] for a in order_values([p.operand for p in products]) if is_input(a, "r")}
+    found: list[Product] = []
+    for product in products:
+        parts = [tuple(n for n in product.names if (n in awaited) is wanted) for wanted in (True, False)]
+        in_order = product.names[: len(parts[0])] == parts[0] and all(parts)
+        found += [Product(product.operand, names) for names in parts] if in_order else [product]
+    return tuple(found)
+
+
 @dataclass(frozen=True)
 class ValuePlan:
     """What is kept of a formula whose gates, states and matrices have these classes of width.
@@ -29,11 +40,13 @@ class ValuePlan:
 
     formula: Formula
     classes: Mapping[str, int]
+    split: bool = False  # are the results of a product that other products wait for a product of their own?
 
     @cached_property
     def trace(self) -> Trace:
         """The trace, its values in an order that is the same in every process."""
-        trace = Trace(self.formula.trace.products, self.formula.trace.new)
+        products = self.formula.trace.products
+        trace = Trace(split_products(products) if self.split else products, self.formula.trace.new)
         outputs = [*(p.operand for p in trace.products), *trace.new.values()]
         trace.__dict__["nodes"] = tuple(order_values(outputs))
         return trace

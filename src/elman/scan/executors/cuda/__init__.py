@@ -20,7 +20,7 @@ from elman.scan.execution import ELSEWHERE, Execution, Executor
 from elman.scan.executors.cuda.contest import is_torch_faster
 from elman.scan.executors.cuda.kernel_recurrence import run_program
 from elman.scan.executors.cuda.nvrtc import CudaError, load_nvrtc
-from elman.scan.executors.cuda.program import CudaProgram, Shape
+from elman.scan.executors.cuda.program import Shape, find_program
 from elman.scan.executors.cuda.tuning import choose_tilings
 from elman.shapes import Float, Tensor
 from elman.state import State
@@ -83,7 +83,9 @@ def _find_dtype(cell: Formulaic, execution: Execution) -> torch.dtype:
 
 
 def shape_of(cell: Formulaic, execution: Execution) -> Shape:
-    return Shape(cell.formula, tuple(cell.widths.items()), cell.heads, _find_dtype(cell, execution))
+    plain = not cell.formula.masks and not cell.mixes_input  # X is W x + b
+    bias = plain and cell.affine()[1] is not None
+    return Shape(cell.formula, tuple(cell.widths.items()), cell.heads, _find_dtype(cell, execution), bias)
 
 
 def run(
@@ -98,7 +100,7 @@ def run(
     tilings = choose_tilings(shape, xs.shape[0], xs.device)
     if tilings is None:
         raise ModelError("the cuda executor cannot run this cell: its weights do not fit on the chip")
-    return run_program(cell, xs, state, execution, CudaProgram(shape, *tilings))
+    return run_program(cell, xs, state, execution, find_program(shape, *tilings))
 
 
 CUDA = Executor("cuda", run, unsupported_reason, find_drawback)

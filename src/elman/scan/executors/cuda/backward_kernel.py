@@ -134,9 +134,12 @@ class BackwardKernel(KernelPrinter):
                 stage = self.take_stage(stages, width, there, stride)
                 stage.product, stage.column = k, column
                 bodies[width].after.append(stage.put(f"dr_{name}"))
+        summed = "dr" if self.plan.shared_gates else "dx"  # over all tokens: the gradients of the biases
         for name in phase.values:
             kind, _, own = name.partition("_")
             after = bodies[self.classes[name]].after
+            if kind == summed and self.plan.bias:
+                after.append(f"if (real) {self.register(f'bias_{own}', self.classes[name])} += {name};")
             if kind == "dx":
                 dx = self.argument("dx", "u16*")
                 address = self.place(dx, "token", self.input_width, self.gate_column(own))
@@ -196,6 +199,9 @@ class BackwardKernel(KernelPrinter):
             value = f"to_float({end}[(u64)b * {total} + unit])"
             line = f"{self.register(f'g_{name}', width)} = real && {end} ? {value} : 0.f;"
             bodies.setdefault(width, []).append(line)
+        for gate in self.plan.formula.gates if self.plan.bias else ():
+            width = self.plan.values.classes[gate]
+            bodies.setdefault(width, []).append(f"{self.register(f'bias_{gate}', width)} = 0.f;")
         width = self.plan.values.classes[self.plan.formula.gates[0]]
         for name in self.plan.formula.parameters:
             body = bodies.setdefault(width, [])
@@ -211,6 +217,10 @@ class BackwardKernel(KernelPrinter):
             total = self.plan.class_sizes[width] * self.plan.heads
             begin = f"{self.argument(f'ds_{name}_out', 'float*')}[(u64)b * {total} + unit]"
             bodies.setdefault(width, []).append(f"if (real) {begin} = g_{name}[c][i];")
+        for gate in self.plan.formula.gates if self.plan.bias else ():
+            width, out = self.plan.values.classes[gate], self.argument("db_out", "float*")
+            place = f"(u64)b * {self.input_width} + {self.gate_column(gate)} + unit"
+            bodies.setdefault(width, []).append(f"if (real) {out}[{place}] = bias_{gate}[c][i];")
         width = self.plan.values.classes[self.plan.formula.gates[0]]
         for name in self.plan.formula.parameters:
             total = self.plan.class_sizes[width] * self.plan.heads

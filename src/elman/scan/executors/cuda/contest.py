@@ -1,4 +1,8 @@
-"""Where PyTorch has a kernel for a formula too: which of the two is faster, measured once for each shape."""
+"""Where PyTorch has a kernel for a formula too: which of the two is faster, measured once for each shape.
+
+Launched by Python and replayed as a CUDA graph are measured apart: where Python is slower than the GPU, the one
+with fewer kernels is faster launched, and may be slower recorded.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +16,24 @@ from elman.cells import Formulaic
 from elman.cells.formulaic import GivenWeights
 from elman.scan.execution import Execution
 from elman.scan.executors.cuda.kernel_recurrence import run_program
-from elman.scan.executors.cuda.program import CudaProgram, Shape
-from elman.scan.executors.cuda.timing import time_graph, time_launched
-from elman.scan.executors.cuda.tuning import Note, choose_tilings, find_bucket
+from elman.scan.executors.cuda.notes import Note
+from elman.scan.executors.cuda.program import Shape, find_program
+from elman.scan.executors.cuda.timing import time_graph, time_in_turns
+from elman.scan.executors.cuda.tuning import choose_tilings, find_bucket
 from elman.scan.executors.torch_kernels import TORCH
 from elman.shapes import Tensor
 
 _STEPS = (32, 128, 512)
-_found: dict[tuple[Shape, torch.device, Work], bool] = {}
+_found: dict[tuple[Shape, torch.device, Work], dict[str, bool]] = {}
+_RECORDED, _LAUNCHED = "recorded", "launched"
 
 
 class Work(NamedTuple):
-    """What is measured: a layer on so many rows and steps, recorded as a CUDA graph or launched by Python."""
+    """What is measured: a layer on so many rows and steps."""
 
     rows: int
     steps: int
     input_size: int
-    recorded: bool
 
 
 def is_torch_faster(cell: Formulaic, shape: Shape, execution: Execution) -> bool:
@@ -38,36 +43,44 @@ def is_torch_faster(cell: Formulaic, shape: Shape, execution: Execution) -> bool
     device, rows = cell.affine()[0].device, find_bucket(int(execution.rows))
     long = int(execution.places) // max(1, int(execution.rows))
     steps = next((bucket for bucket in _STEPS if bucket >= long), _STEPS[-1])
-    work = Work(rows, steps, cell.input_size, execution.recorded)
-    key = (shape, device, work)
+    work = Work(rows, steps, cell.input_size)
+    key, capturing = (shape, device, work), torch.cuda.is_current_stream_capturing()
     if key not in _found:
-        if torch.cuda.is_current_stream_capturing():  # nothing can be measured now
+        note = Note(device, shape.formula, ("contest", *shape.details, work))
+        known = note.read()
+        if known is None and capturing:  # nothing can be measured now
             return False
-        note = Note(shape, rows, device, f"contest {work}")
-        _found[key] = (note.read() or note.write(_measure(cell, shape, work)))["torch"] is True
-    return _found[key]
+        _found[key] = known or note.write(_measure(cell, shape, work))
+    return _found[key][_RECORDED if capturing or execution.recorded else _LAUNCHED] is True
 
 
 def _measure(cell: Formulaic, shape: Shape, work: Work) -> dict[str, bool]:
+    """Is PyTorch's kernel the faster one, either way?"""
     tilings = choose_tilings(shape, work.rows, cell.affine()[0].device)
     assert tilings is not None, "asked before"
-    program = CudaProgram(shape, *tilings)
-    ours = _time_layer(cell, shape, work, partial(run_program, program=program))
-    return {"torch": _time_layer(cell, shape, work, TORCH.run) < ours}
+    program = find_program(shape, *tilings)
+    runs = (TORCH.run, partial(run_program, program=program))
+    updates = [_make_update(cell, shape, work, run) for run in runs]
+    launched = time_in_turns(updates)
+    recorded = [*map(time_graph, updates)]
+    return {_LAUNCHED: launched[0] < launched[1], _RECORDED: recorded[0] < recorded[1]}
 
 
-def _time_layer(cell: Formulaic, shape: Shape, work: Work, run: Callable[..., tuple[Tensor, object]]) -> float:
-    """Milliseconds of a layer, with the gradients of its input and weights."""
-    like = cell.affine()[0]
-    draw = torch.Generator(like.device).manual_seed(0)
+def _make_update(
+    cell: Formulaic, shape: Shape, work: Work, run: Callable[..., tuple[Tensor, object]]
+) -> Callable[[], None]:
+    """A layer, forward and backward, with the gradients of its input and weights."""
+    W, b = cell.affine()
+    draw = torch.Generator(W.device).manual_seed(0)
     size = (work.steps, work.rows, work.input_size)
-    xs = torch.randn(size, generator=draw, device=like.device).transpose(0, 1).to(shape.dtype).requires_grad_()
+    xs = torch.randn(size, generator=draw, device=W.device).transpose(0, 1).to(shape.dtype).requires_grad_()
     given = GivenWeights(cell, [U.detach().requires_grad_() for U in cell.matrices()])
+    weights = [t for t in (W, b, *given.matrices()) if t is not None and t.requires_grad]
 
     def update() -> None:
         with torch.enable_grad(), torch.autocast("cuda", shape.dtype):
             execution = Execution.begin(xs, None)
             ys, _ = run(given, xs, given.initial(xs), execution)
-            torch.autograd.grad(ys, [xs, *given.matrices()], torch.ones_like(ys))
+            torch.autograd.grad(ys, [xs, *weights], torch.ones_like(ys))
 
-    return time_graph(update) if work.recorded else time_launched(update)
+    return update

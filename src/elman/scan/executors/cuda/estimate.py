@@ -7,17 +7,21 @@ cores and of shared memory, measured apart from each other.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
+from elman.scan.executors.cpu.value_plan import split_products
 from elman.scan.executors.cuda.kernel_plan import KernelPlan
 from elman.scan.executors.cuda.program import Shape
-from elman.scan.executors.cuda.tiling import MatrixTiles, Tiling, share_words
+from elman.scan.executors.cuda.tiling import WORDS, MatrixTiles, Tiling, share_words
 
 _ROWS = (8, 16, 24, 32, 48, 64)
 _CLUSTERS = (1, 2, 4, 8, 16)
 _UNITS = (8, 16, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256)
 _RESIDENT = {1: 1.0, 2: 0.5, 4: 0.227, 8: 0.113, 16: 0.053}  # clusters at once, of the number of processors
+_RESERVED = 1024  # bytes of shared memory that the system takes of each block
+_CROWD = 1.3  # how much longer a step takes where two blocks share a processor
+_TRIED = {1: 3, 2: 1}  # of those that have a processor to themselves, and of those that share one
 _MOST_CHUNKS = 4  # each is unrolled: more would take long to compile
 
 
@@ -40,17 +44,29 @@ def rank_tilings(shape: Shape, rows: int, chip: Chip, *, backward: bool) -> list
     return [tiling for *_, tiling in sorted(found, key=lambda one: one[:3])]
 
 
+def list_candidates(shape: Shape, rows: int, chip: Chip, *, backward: bool) -> list[Tiling]:
+    """The tilings that are worth measuring: the best ranked ones, and variants of the first of them."""
+    ranked = rank_tilings(shape, rows, chip, backward=backward)
+    found = [tiling for n, most in _TRIED.items() for tiling in [t for t in ranked if t.resident == n][:most]]
+    found += [replace(tiling, across=4) for tiling in found[:1]]
+    if len(split_products(shape.formula.trace.products)) > len(shape.formula.trace.products):
+        found += [replace(tiling, split=True) for tiling in found[:2]]
+    steps = [estimate_step(shape, tiling, rows, chip, backward=backward) for tiling in found]
+    return [tiling for tiling, step in zip(found, steps, strict=True) if step is not None]
+
+
 def _propose(shape: Shape, rows: int, chip: Chip) -> Iterator[Tiling]:
     widest = max(width for _, width in shape.widths) // shape.heads
     for count in _ROWS:
         if count > max(8, ceil(rows / 8) * 8):
             break
-        for each in sorted({ceil(widest / units) for units in _UNITS}):
-            if each * shape.heads <= chip.processors:
-                yield Tiling(each, count, False)
-        for each in _CLUSTERS if chip.clusters else ():
-            if ceil(widest / 8) >= each:
-                yield Tiling(each, count, True)
+        for resident in WORDS:
+            for each in sorted({ceil(widest / units) for units in _UNITS}):
+                if each * shape.heads <= chip.processors * resident:
+                    yield Tiling(each, count, False, resident=resident)
+            for each in _CLUSTERS if chip.clusters else ():
+                if ceil(widest / 8) >= each:
+                    yield Tiling(each, count, True, resident=resident)
 
 
 def estimate_step(shape: Shape, tiling: Tiling, rows: int, chip: Chip, *, backward: bool) -> float | None:
@@ -58,14 +74,19 @@ def estimate_step(shape: Shape, tiling: Tiling, rows: int, chip: Chip, *, backwa
     plan = shape.plan(tiling)
     shapes = [_matrix_shape(plan, k, backward) for k in range(len(plan.values.trace.products))]
     matrices = share_words(shapes, tiling)
-    if tiling.chunks > _MOST_CHUNKS or _shared_bytes(plan, matrices, backward) > chip.shared_bytes:
+    room = chip.shared_bytes // tiling.resident - _RESERVED * (tiling.resident - 1)
+    if tiling.chunks > _MOST_CHUNKS or _shared_bytes(plan, matrices, backward) > room:
         return None
     groups = ceil(rows / tiling.rows)
     if tiling.cluster:
-        turns = ceil(groups * shape.heads / max(1, int(_RESIDENT[tiling.blocks] * chip.processors)))
+        there = max(1, int(_RESIDENT[tiling.blocks] * chip.processors)) * tiling.resident
+        turns = ceil(groups * shape.heads / there)
     else:
-        turns = ceil(groups / (chip.processors // (tiling.blocks * shape.heads)))
-    return turns * sum(_estimate_product(tiling, m) for m in matrices)
+        turns = ceil(groups / (chip.processors * tiling.resident // (tiling.blocks * shape.heads)))
+    if tiling.resident > 1 and groups * tiling.blocks * shape.heads <= chip.processors:
+        return None  # each has a processor to itself
+    crowd = 1.0 if tiling.resident == 1 else _CROWD
+    return turns * crowd * sum(_estimate_product(tiling, m) for m in matrices)
 
 
 def _matrix_shape(plan: KernelPlan, k: int, backward: bool) -> tuple[int, int]:

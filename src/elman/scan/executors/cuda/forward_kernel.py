@@ -27,7 +27,7 @@ class ForwardKernel(KernelPrinter):
         stored = {f"e_{i}": a for i, a in enumerate(self.plan.values.stored)}
         product = {n: k for k, p in enumerate(trace.products) for n in p.names}
         find = lambda a: product[a.args[1]] if is_input(a, "r") else None  # noqa: E731
-        return plan_phases(factors, {}, {**stored, **new}, find)
+        return plan_phases(factors, {}, {**stored, **new}, find, self.plan.first_products)
 
     def value_class(self, name: str, a: Node) -> int:
         if name.startswith("new_"):
@@ -62,8 +62,11 @@ class ForwardKernel(KernelPrinter):
         if k in self.plan.operand_states:
             buffer, row = self.argument(f"h_{self.plan.operand_states[k]}", "u16*"), "before"
         else:
-            buffer, row = self.argument(f"v_{k}_out", "u16*"), "token"
+            buffer, row = self.argument(f"v_{self.plan.first_products[k]}_out", "u16*"), "token"
         return f"{buffer} + (u64)({row} + first) * {stride} + head * {padded}", str(stride), padded
+
+    def receiver(self, k: int) -> int:
+        return self.plan.first_products[k]
 
     def leaf(self, a: Node, phase: int) -> str:
         kind, name = a.args

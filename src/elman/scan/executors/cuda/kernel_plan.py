@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import torch
+
 from elman.formula import Formula, Node
 from elman.formula.symbols import is_input, symbol
-from elman.formula.traversal import substitute
+from elman.formula.traversal import substitute, topological
 from elman.scan.executors.cpu.value_plan import ValuePlan, classify_widths
 from elman.scan.executors.cuda.tiling import Tiling
+from elman.shapes import Tensor
 
 
 @dataclass(frozen=True)
@@ -21,10 +24,12 @@ class KernelPlan:
     widths: tuple[tuple[str, int], ...]
     heads: int
     tiling: Tiling
+    bias: bool = False  # are the gradients of the input added up over all tokens, too?
 
     @cached_property
     def values(self) -> ValuePlan:
-        return ValuePlan(self.formula, classify_widths(self.formula, dict(self.widths))[0])
+        classes, _ = classify_widths(self.formula, dict(self.widths))
+        return ValuePlan(self.formula, classes, self.tiling.split and self.heads == 1)
 
     @cached_property
     def size(self) -> Mapping[str, int]:
@@ -70,14 +75,54 @@ class KernelPlan:
         return {k: product.operand.args[1] for k, product in products if is_input(product.operand, "s")}
 
     @cached_property
+    def first_products(self) -> list[int]:
+        """For each product the first one that multiplies the same: what it was sent is there for both."""
+        operands = [product.operand for product in self.values.trace.products]
+        return [operands.index(operand) for operand in operands]
+
+    @cached_property
+    def other_products(self) -> list[int]:
+        """Those whose factor is no state, the first of each factor."""
+        return [k for k in dict.fromkeys(self.first_products) if k not in self.operand_states]
+
+    @cached_property
+    def matrix_parts(self) -> list[tuple[int, int, int]]:
+        """Of which matrix of the cell each product has which rows."""
+        found = []
+        for number, product in enumerate(self.formula.trace.products):
+            row = 0
+            for names in (mine.names for mine in self.values.trace.products if mine.names[0] in product.names):
+                rows = sum(self.size[name] for name in names)
+                found.append((number, row, row + rows))
+                row += rows
+        return found
+
+    def split_matrices(self, U: Sequence[Tensor]) -> Sequence[Tensor]:
+        """The rows of the cell's matrices that each product has."""
+        if len(self.matrix_parts) == len(U):
+            return U
+        return [U[number][begin:end] for number, begin, end in self.matrix_parts]
+
+    def join_gradients(self, dU: Sequence[Tensor]) -> Sequence[Tensor]:
+        """The inverse of `split_matrices`."""
+        if len(self.matrix_parts) == len(self.formula.trace.products):
+            return dU
+        parts: dict[int, list[Tensor]] = {}
+        for (number, *_), gradient in zip(self.matrix_parts, dU, strict=True):
+            parts.setdefault(number, []).append(gradient)
+        return [some[0] if len(some) == 1 else torch.cat(some) for some in parts.values()]
+
+    @cached_property
     def sent_states(self) -> list[str]:
         """The states that other blocks or the caller read, in 16 bits."""
         return [*dict.fromkeys([self.formula.output, *self.operand_states.values()])]
 
     @cached_property
     def float_states(self) -> list[str]:
-        """The states that the way back reads in 32 bits."""
-        return [name for name in self.formula.states if name != self.formula.output]
+        """The states that the way back reads in 32 bits: 1 - h² of a rounded h near 1 would be far off."""
+        read = topological(map(self.read_back, self.values.gradients))
+        names = {a.args[1] for a in read if is_input(a, "n") or is_input(a, "s")}
+        return [name for name in self.formula.states if name != self.formula.output or name in names]
 
     @cached_property
     def stored_columns(self) -> dict[Node, int]:
@@ -88,7 +133,7 @@ class KernelPlan:
             at += self.class_sizes[self.width_class(a)] * self.heads
         return columns
 
-    @property
+    @cached_property
     def stored_width(self) -> int:
         return sum(self.class_sizes[self.width_class(a)] * self.heads for a in self.values.stored)
 

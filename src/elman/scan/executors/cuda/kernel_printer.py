@@ -44,6 +44,7 @@ class Stage:
     """Numbers that wait in shared memory to be sent: of each row of the group, those of this block."""
 
     units: int
+    owners: int  # the blocks that have any
     offset: int
     target: str  # memory, up to the first number of this block for the group's first row
     stride: str
@@ -249,10 +250,10 @@ class KernelPrinter(ABC):
 
     def take_stage(self, stages: list[Stage], width: int, target: str, stride: str) -> Stage:
         """A place for what is sent of a class; ``target`` may name ``token``, ``before`` and ``after``."""
-        units = self.units(width)
+        units, owners = self.units(width), self.tiling.owners(self.plan.class_sizes[width])
         self.polled.append(Load("", width, "u16", f"({target}) + (b - first) * {stride} + u"))
         offset = sum(stage.units for stage in stages) * self.tiling.rows
-        stages.append(Stage(units, offset, target, stride))
+        stages.append(Stage(units, owners, offset, target, stride))
         self.stage_size = max(getattr(self, "stage_size", 0), (offset + units * self.tiling.rows) * 2)
         return stages[-1]
 
@@ -261,20 +262,29 @@ class KernelPrinter(ABC):
     def _print_product(self, k: int) -> list[str]:
         source, stride, width = self.source(k)
         if self.tiling.cluster:
-            pitch = self.matrices[k].row_pitch
-            return [f"U{k}.multiply_shared<CHUNK>(parts, factor{k} + c * CHUNK * 8 * {pitch}, {pitch});"]
+            pitch, factor = self.pitch(k), f"factor{self.receiver(k)}"
+            return [f"U{k}.multiply_shared<CHUNK>(parts, {factor} + c * CHUNK * 8 * {pitch}, {pitch});"]
         rows = f"{source} + c * CHUNK * 8 * {stride}"
         return [f"U{k}.multiply_fresh<CHUNK, {width}>(parts, {rows}, {stride}, count - first - c * CHUNK * 8);"]
 
     def _print_wait(self, k: int) -> list[str]:
-        if not self.tiling.cluster:
+        if not self.tiling.cluster or self.receiver(k) != k:  # what another product has waited for is there
             return []
-        rows = self.tiling.rows * self.matrices[k].row_pitch
+        rows = self.tiling.rows * self.pitch(k)
         return [
             f"await_bytes(barrier{k} + turn % 2 * 8, turn / 2 % 2);",
             f"if (threadIdx.x == 0) expect_bytes(barrier{k} + turn % 2 * 8, {self._bytes(k)});",
             f"const u16* factor{k} = received{k} + turn % 2 * {rows};",
         ]
+
+    def receiver(self, k: int) -> int:
+        """The product for which what product k multiplies is received."""
+        return k
+
+    def pitch(self, k: int) -> int:
+        """Numbers between two rows of what product k multiplies, where it is received: room for all of them."""
+        same = [j for j in range(len(self.matrices)) if self.receiver(j) == self.receiver(k)]
+        return max(self.matrices[j].row_pitch for j in same)
 
     def _bytes(self, k: int) -> int:
         """What the blocks of a group send of a factor at a step."""
@@ -283,21 +293,22 @@ class KernelPrinter(ABC):
     def print_sends(self, stages: list[Stage], turn: str = "turn") -> list[str]:
         """All that is staged; results of one product that are equally wide go together."""
         lines = []
-        for _, group in groupby(stages, lambda stage: (stage.product, stage.units)):
+        for _, group in groupby(stages, lambda stage: (stage.product, stage.units, stage.owners)):
             some = [*group]
             stage, parts = some[0], len(some)
+            mine = f"if (rank < {stage.owners}) " if stage.owners < self.tiling.blocks else ""
             apart = some[1].column - stage.column if parts > 1 else 0
             shape, staged = f"{stage.units}, {parts}, ROWS", f"stage + {stage.offset}"
             target = f"{stage.target}, {stage.stride}, {apart}"
-            lines.append(f"send_to_memory<{shape}>({staged}, {target}, count - first);")
+            lines.append(f"{mine}send_to_memory<{shape}>({staged}, {target}, count - first);")
             k = stage.product
             if self.tiling.cluster and k is not None:
-                pitch = self.matrices[k].row_pitch
+                pitch = self.pitch(k)
                 column = (
                     f"(({turn}) % 2 * {self.tiling.rows * pitch} + {stage.column} + rank * {stage.units}) * 2"
                 )
                 lines.append(
-                    f"send_to_cluster<{shape}, BLOCKS>({staged}, shared_address(received{k}) + {column},"
+                    f"{mine}send_to_cluster<{shape}, BLOCKS>({staged}, shared_address(received{k}) + {column},"
                     f" {pitch}, {apart}, barrier{k} + ({turn}) % 2 * 8);"
                 )
         return lines
@@ -349,7 +360,9 @@ class KernelPrinter(ABC):
         numbers = [f"int {name}" for name in ("rows", "steps", "halves", "begin")]
         takes = [*pointers, "const int* sizes", "const int* offsets", *numbers]
         cluster = f"__cluster_dims__({tiling.blocks}, 1, 1) " if tiling.cluster else ""
-        opening = f'extern "C" __global__ void {cluster}__launch_bounds__(THREADS, 1) {self.name}('
+        opening = (
+            f'extern "C" __global__ void {cluster}__launch_bounds__(THREADS, {tiling.resident}) {self.name}('
+        )
         place = [
             "extern __shared__ __align__(128) unsigned char shared[];",
             f"const int head = blockIdx.x / BLOCKS % {plan.heads}, rank = blockIdx.x % BLOCKS;",
@@ -385,8 +398,10 @@ class KernelPrinter(ABC):
         """Shared memory for what other blocks send, twice for each factor, and barriers that count it."""
         barriers = self.memory.take(16 * len(self.matrices), 16)
         lines, arms = [], []
-        for k, tiles in enumerate(self.matrices):
-            size = 2 * self.tiling.rows * tiles.row_pitch * 2
+        for k in range(len(self.matrices)):
+            if self.receiver(k) != k:
+                continue
+            size = 2 * self.tiling.rows * self.pitch(k) * 2
             at = self.memory.take(size)
             lines += [
                 f"u16* received{k} = (u16*)(shared + {at});",
@@ -420,4 +435,4 @@ def indent(lines: Iterable[str], depth: int = 1) -> list[str]:
 
 @cache
 def _persistent() -> str:
-    return (Path(__file__).parent / "persistent.cuh").read_text()
+    return (Path(__file__).parent / "persistent.cuh").read_text(encoding="utf-8")

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
+from torch.nn import functional
 
 from elman.cells import Formulaic
+from elman.mixed_products import is_mixed, linear_mixed
 from elman.scan.execution import Execution
 from elman.scan.executors.cuda.program import CudaProgram, Kept, StepTable
 from elman.scan.executors.recurrence import PlainRun, differentiate_steps, split_inputs
@@ -26,21 +28,36 @@ def run_program(
 ) -> tuple[Tensor, State]:
     """y_{1:n} and s_n; there is at least one token."""
     packed = execution.packing(xs)
-    dtype = program.shape.dtype
-    tokens = packed.pack(xs.to(dtype))
-    X, *masks = cell.project(tokens)
+    dtype = program.shape.dtype  # not of xs yet: its gradient would be rounded once more
+    tokens = packed.pack(xs)
+    X, bias, masks = _project(cell, tokens, program.shape.bias)
     known = _Run(PlainRun(cell, packed, execution.autocast), program, torch.is_grad_enabled())
     inputs = (*packed.sort(state), *cell.matrices(), *cell.unit_parameters(), *(m.to(dtype) for m in masks))
-    ys, *final = _Recurrence.apply(known, tokens, X.to(dtype), *inputs)  # type: ignore[no-untyped-call]
+    ys, *final = _Recurrence.apply(known, tokens, X.to(dtype), bias, *inputs)  # type: ignore[no-untyped-call]
     new = State(**dict(zip(cell.formula.states, final, strict=True)))
     return packed.unpack(ys), packed.unsort(new)
 
 
+def _project(cell: Formulaic, tokens: Tensor, apart: bool) -> tuple[Tensor, Tensor | None, Sequence[Tensor]]:
+    """W x + b, the b whose gradient the kernel adds up (``apart``), and the masks."""
+    W, b = cell.affine()
+    if b is None or not apart:
+        X, *masks = cell.project(tokens)
+        return X, None, masks
+    multiply = linear_mixed if is_mixed(tokens, W) else functional.linear
+    return multiply(tokens, W, b.detach()), b, ()
+
+
 class _Recurrence(torch.autograd.Function):
-    """Weights and states stay in their own precision outside; the kernels round what they multiply."""
+    """Weights and states stay in their own precision outside; the kernels round what they multiply.
+
+    The bias is in X already; it is given for its gradient.
+    """
 
     @staticmethod
-    def forward(ctx: Any, known: _Run, tokens: Tensor, X: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
+    def forward(
+        ctx: Any, known: _Run, tokens: Tensor, X: Tensor, bias: Tensor | None, *inputs: Tensor
+    ) -> tuple[Tensor, ...]:
         table = StepTable(known.plain.packed, X.device)
         state, *weights = split_inputs(known.plain.cell.formula, inputs)
         X = X.contiguous()
@@ -59,22 +76,23 @@ class _Recurrence(torch.autograd.Function):
     def backward(ctx: Any, dY: Tensor | None, *dS: Tensor | None) -> tuple[Any, ...]:
         known: _Run = ctx.known
         tokens, X, *saved = ctx.saved_tensors
-        inputs = saved[: len(ctx.needs_input_grad) - 3]
+        inputs, wants_bias = saved[: len(ctx.needs_input_grad) - 4], ctx.needs_input_grad[3]
         width = known.plain.cell.output_size
-        dY = tokens.new_zeros(len(tokens), width) if dY is None else dY
+        dY = X.new_zeros(len(tokens), width) if dY is None else dY
         if torch.is_grad_enabled():
             pairs = zip(dS, inputs, strict=False)
             ends = [torch.zeros_like(s, dtype=X.dtype) if d is None else d for d, s in pairs]
-            return None, None, *differentiate_steps(known.plain, tokens, inputs, (dY, *ends))
+            dX, *others = differentiate_steps(known.plain, tokens, inputs, (dY, *ends))
+            return None, None, dX, dX.sum(0) if wants_bias and dX is not None else None, *others
         _, *weights = split_inputs(known.plain.cell.formula, inputs)
         each = iter(saved[len(inputs) :])
         sent, states, operands = ([next(each) for _ in range(count)] for count in ctx.counts)
         kept = Kept(sent, states, operands, next(each, None))
         given_ends = [None if d is None else d.to(X.dtype).contiguous() for d in dS]
-        dX, d0, dU, dp = known.program.run_backward(
-            ctx.table, X, dY.to(X.dtype).contiguous(), given_ends, kept, *_prepare_weights(*weights)
-        )
-        return None, None, dX, *d0, *dU, *dp, *(None for _ in weights[-1])
+        given = (X, dY.to(X.dtype).contiguous(), given_ends, kept, *_prepare_weights(*weights))
+        found = known.program.run_backward(ctx.table, *given)
+        masks = (None for _ in weights[-1])
+        return None, None, found.X, found.bias, *found.state, *found.U, *found.p, *masks
 
 
 def _prepare_states(state: Sequence[Tensor], dtype: torch.dtype) -> list[Tensor]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from math import ceil
+from itertools import accumulate
 from typing import NamedTuple
 
 import torch
@@ -20,8 +20,6 @@ from elman.scan.executors.cuda.tiling import THREADS, Tiling
 from elman.scan.packing import Packing
 from elman.shapes import Tensor
 
-Arguments = Mapping[str, Tensor | int | None]
-
 
 @dataclass(frozen=True)
 class Shape:
@@ -31,9 +29,15 @@ class Shape:
     widths: tuple[tuple[str, int], ...]
     heads: int
     dtype: torch.dtype
+    bias: bool = False  # does the backward kernel add up the gradient of b?
+
+    @property
+    def details(self) -> tuple[object, ...]:
+        """All but the formula."""
+        return self.widths, self.heads, self.dtype, self.bias
 
     def plan(self, tiling: Tiling) -> KernelPlan:
-        return KernelPlan(self.formula, self.widths, self.heads, tiling)
+        return KernelPlan(self.formula, self.widths, self.heads, tiling, self.bias)
 
 
 @cache
@@ -49,6 +53,16 @@ class Kept(NamedTuple):
     states: list[Tensor]  # in 32 bits, s_0 first
     operands: list[Tensor]  # what products multiplied that is no state
     values: Tensor | None
+
+
+class Gradients(NamedTuple):
+    """Of X, b (where the kernel adds it up), s_0, the matrices and the per-unit parameters."""
+
+    X: Tensor
+    bias: Tensor | None
+    state: list[Tensor]
+    U: list[Tensor]
+    p: list[Tensor]
 
 
 class StepTable:
@@ -67,11 +81,74 @@ class StepTable:
         return both[0], both[1], self.rows, self.steps
 
 
+class Call:
+    """A compiled kernel, and how it takes what is given by name: all that does not change between runs."""
+
+    def __init__(
+        self, shape: Shape, tiling: Tiling, device: torch.device, *, backward: bool, ragged: bool
+    ) -> None:
+        printer = print_kernel(shape, tiling, backward=backward, ragged=ragged)
+        cluster = tiling.blocks if tiling.cluster else 1
+        shared = printer.shared_bytes
+        self.kernel = load_kernel(printer.text, printer.name, device, shared=shared, cluster=cluster)
+        self.tiling, names = tiling, _name_backward(printer.plan) if backward else _name_forward(printer.plan)
+        self.order = [names.index(name) for name in sorted(printer.arguments)]
+        self.blocks = tiling.blocks * shape.heads
+        places = count_processors(device) * tiling.resident
+        self.most = max(1, places // self.blocks)  # groups at once, where they are no clusters
+
+    def launch(self, given: Sequence[Tensor | int | None], table: StepTable, halves: int = 0) -> None:
+        """``given`` in the order of `_name_forward` or `_name_backward`."""
+        arguments, rows = [given[i] for i in self.order], self.tiling.rows
+        groups = -(-table.rows // rows)
+        once = groups if self.tiling.cluster else self.most
+        for first in range(0, groups, once):
+            grid = self.blocks * min(once, groups - first)
+            numbers = (*table.arguments, halves, first * rows)
+            self.kernel.launch(grid, THREADS, [*arguments, *numbers], cooperative=not self.tiling.cluster)
+
+
+def _name_forward(plan: KernelPlan) -> list[str]:
+    formula, sent, floats = plan.formula, plan.sent_states, plan.float_states
+    names = ["x", "kept", *(f"h_{n}" for n in sent), *(f"v_{k}_out" for k in plan.other_products)]
+    names += [f"s_{n}_out" for n in floats]
+    names += [pattern.format(n) for pattern in ("s_{}_in", "end_{}") for n in formula.states]
+    return [*names, *_name_weights(plan)]
+
+
+def _name_backward(plan: KernelPlan) -> list[str]:
+    formula, sent, others = plan.formula, plan.sent_states, plan.other_products
+    names = ["x", "kept", "dy", "dx", "db_out"]
+    names += (
+        [f"h_{n}" for n in sent] + [f"h_{n}_pitch" for n in sent] + [f"s_{n}_kept" for n in plan.float_states]
+    )
+    names += [f"v_{k}_in" for k in others] + [f"v_{k}_in_pitch" for k in others]
+    names += [f"dr_{k}_out" for k in range(len(plan.values.trace.products))]
+    names += [pattern.format(n) for pattern in ("ds_{}_in", "ds_{}_out") for n in formula.states]
+    return [*names, *(f"dp_{n}_out" for n in formula.parameters), *_name_weights(plan)]
+
+
+def _name_weights(plan: KernelPlan) -> list[str]:
+    formula = plan.formula
+    names = [f"u_{k}" for k in range(len(plan.values.trace.products))]
+    return [*names, *(f"p_{n}" for n in formula.parameters), *(f"m_{n}" for n in formula.masks)]
+
+
 class CudaProgram:
     """Both directions for a shape, each with its own tiling."""
 
     def __init__(self, shape: Shape, forward: Tiling, backward: Tiling) -> None:
         self.shape, self.tilings = shape, (forward, backward)
+        self.plans = shape.plan(forward), shape.plan(backward)
+        self._calls: dict[tuple[torch.device, bool, bool], Call] = {}
+
+    def _find_call(self, device: torch.device, *, backward: bool, ragged: bool) -> Call:
+        key = (device, backward, ragged)
+        if key not in self._calls:
+            self._calls[key] = Call(
+                self.shape, self.tilings[backward], device, backward=backward, ragged=ragged
+            )
+        return self._calls[key]
 
     def run_forward(
         self,
@@ -85,30 +162,41 @@ class CudaProgram:
         keep: bool,
     ) -> tuple[Tensor, list[Tensor], Kept]:
         """y of all tokens, s_n and what was kept, from W x + b in 16 bits and all else in 32."""
-        printer = print_kernel(self.shape, self.tilings[0], backward=False, ragged=table.ragged)
-        plan, formula, tokens = printer.plan, self.shape.formula, len(X)
-        widths = [self._padded(plan, name) for name in plan.sent_states]
-        operands = [plan.tiling.padded(plan.operand_size(k)) * plan.heads for k in self._operands(plan)]
-        shapes = [(table.rows + tokens, w) for w in widths] + [(tokens, w) for w in operands]
-        buffers = self._exchange(plan.tiling, shapes, X)
-        sent, values = buffers[: len(widths)], buffers[len(widths) :]
+        plan, tokens = self.plans[0], len(X)
+        buffers = _exchange(plan.tiling, [(table.rows * old + tokens, w) for old, w in self._sent_sizes], X)
+        count = len(plan.sent_states)
+        sent, values = buffers[:count], buffers[count:]
         more = X.new_empty(tokens, plan.stored_width, dtype=torch.float32) if keep else None
-        states = [
-            X.new_empty(table.rows + tokens, dict(plan.widths)[name], dtype=torch.float32)
-            for name in plan.float_states
-            if keep
-        ]
+        widths, size = self._widths, table.rows + tokens
+        floats = plan.float_states
+        states = [X.new_empty(size, widths[n], dtype=torch.float32) for n in floats] if keep else []
         # Rows without a single token keep the state they came with.
         end = [s.to(X.dtype, copy=True) if table.ragged else torch.empty_like(s, dtype=X.dtype) for s in state]
-        given: dict[str, Tensor | int | None] = {"x": X, "kept": more}
-        given |= _name("h_{}", plan.sent_states, sent) | _name("s_{}_in", formula.states, state)
-        given |= _name("end_{}", formula.states, end) | _name("p_{}", formula.parameters, p)
-        given |= _name("s_{}_out", plan.float_states, states or [None] * len(plan.float_states))
-        given |= _name("v_{}_out", map(str, self._operands(plan)), values)
-        given |= _name("m_{}", formula.masks, m) | _name("u_{}", map(str, range(len(U))), U)
-        self._launch(printer, given, table, X.device, int(state[0].dtype == X.dtype))
-        output = self._cut(plan, formula.output, sent[plan.sent_states.index(formula.output)][table.rows :])
-        return output, end, Kept(sent, states, values, more)
+        kept_states: Sequence[Tensor | None] = states or [None] * len(floats)
+        call = self._find_call(X.device, backward=False, ragged=table.ragged)
+        given = (X, more, *sent, *values, *kept_states, *state, *end, *plan.split_matrices(U), *p, *m)
+        call.launch(given, table, int(state[0].dtype == X.dtype))
+        output = plan.formula.output
+        rows = sent[plan.sent_states.index(output)][table.rows :]
+        return _cut(plan, output, rows), end, Kept(sent, states, values, more)
+
+    @cached_property
+    def _widths(self) -> Mapping[str, int]:
+        return dict(self.shape.widths)
+
+    @cached_property
+    def _sent_sizes(self) -> list[tuple[int, int]]:
+        """Of what the forward kernel sends: is s_0 before it (1 or 0), and the width."""
+        plan = self.plans[0]
+        states = [(1, plan.tiling.padded(plan.size[name]) * plan.heads) for name in plan.sent_states]
+        others = plan.other_products
+        return states + [(0, plan.tiling.padded(plan.operand_size(k)) * plan.heads) for k in others]
+
+    @cached_property
+    def _gradient_widths(self) -> list[int]:
+        """Of what the backward kernel sends."""
+        plan = self.plans[1]
+        return [plan.padded_width(k) * plan.heads for k in range(len(plan.values.trace.products))]
 
     def run_backward(
         self,
@@ -120,75 +208,21 @@ class CudaProgram:
         U: Sequence[Tensor],
         p: Sequence[Tensor],
         m: Sequence[Tensor],
-    ) -> tuple[Tensor, list[Tensor], list[Tensor], list[Tensor]]:
-        """The gradients of X, s_0, U and p."""
-        printer = print_kernel(self.shape, self.tilings[1], backward=True, ragged=table.ragged)
-        plan, formula, tokens = printer.plan, self.shape.formula, len(X)
-        products = range(len(plan.values.trace.products))
-        shapes = [(tokens, plan.padded_width(k) * plan.heads) for k in products]
-        dR = self._exchange(plan.tiling, shapes, X)
+    ) -> Gradients:
+        plan, formula = self.plans[1], self.shape.formula
+        dR = _exchange(plan.tiling, [(len(X), width) for width in self._gradient_widths], X)
         dX = dR[0] if plan.shared_gates else torch.empty_like(X)
-        widths = dict(plan.widths)
-        d0 = [X.new_empty(table.rows, widths[name], dtype=torch.float32) for name in formula.states]
-        units = widths[formula.gates[0]]
-        dp = [X.new_empty(table.rows, units, dtype=torch.float32) for _ in p]
-        given: dict[str, Tensor | int | None] = {"x": X, "kept": kept.values, "dy": dY, "dx": dX}
-        given |= _name("h_{}", plan.sent_states, kept.sent) | _name("ds_{}_in", formula.states, dS)
-        given |= _name("h_{}_pitch", plan.sent_states, [len(t[0]) // plan.heads for t in kept.sent])
-        given |= _name("s_{}_kept", plan.float_states, kept.states) | _name("p_{}", formula.parameters, p)
-        operands = [*map(str, self._operands(plan))]
-        given |= _name("v_{}_in", operands, kept.operands)
-        given |= _name("v_{}_in_pitch", operands, [t.shape[1] // plan.heads for t in kept.operands])
-        given |= _name("m_{}", formula.masks, m) | _name("u_{}", map(str, products), U)
-        given |= _name("dr_{}_out", map(str, products), dR) | _name("ds_{}_out", formula.states, d0)
-        given |= _name("dp_{}_out", formula.parameters, dp)
-        self._launch(printer, given, table, X.device)
-        dU = [self._matrix_gradient(plan, table, k, dR[k], kept) for k in products]
-        return dX, d0, dU, [d.sum(0) for d in dp]
-
-    def _launch(
-        self, printer: KernelPrinter, given: Arguments, table: StepTable, device: torch.device, halves: int = 0
-    ) -> None:
-        tiling = printer.tiling
-        kernel = load_kernel(
-            printer.text,
-            printer.name,
-            device,
-            shared=printer.shared_bytes,
-            cluster=tiling.blocks if tiling.cluster else 1,
-        )
-        arguments = [given[name] for name in sorted(printer.arguments)]
-        blocks, groups = tiling.blocks * self.shape.heads, ceil(table.rows / tiling.rows)
-        once = groups if tiling.cluster else max(1, count_processors(device) // blocks)
-        for first in range(0, groups, once):
-            grid = blocks * min(once, groups - first)
-            numbers = (*table.arguments, halves, first * tiling.rows)
-            kernel.launch(grid, THREADS, [*arguments, *numbers], cooperative=not tiling.cluster)
-
-    @staticmethod
-    def _operands(plan: KernelPlan) -> list[int]:
-        """The products whose factor is no state."""
-        return [k for k in range(len(plan.values.trace.products)) if k not in plan.operand_states]
-
-    @staticmethod
-    def _exchange(tiling: Tiling, shapes: Sequence[tuple[int, int]], like: Tensor) -> list[Tensor]:
-        """Buffers for what blocks send, in one piece; where readers poll, all of it is unwritten."""
-        counts = [ceil(rows * width / 64) * 64 for rows, width in shapes]
-        whole = like.new_empty(sum(counts), dtype=torch.int16)
-        if not tiling.cluster:
-            whole.fill_(-1)
-        pieces = zip(torch.split(whole.view(like.dtype), counts), shapes, strict=True)
-        return [piece[: rows * width].view(rows, width) for piece, (rows, width) in pieces]
-
-    @staticmethod
-    def _padded(plan: KernelPlan, name: str) -> int:
-        return plan.tiling.padded(plan.size[name]) * plan.heads
-
-    @staticmethod
-    def _cut(plan: KernelPlan, name: str, rows: Tensor) -> Tensor:
-        """Rows without the units that fill them up."""
-        heads = rows.view(len(rows), plan.heads, -1)[..., : plan.size[name]]
-        return heads.reshape(len(rows), -1)
+        rows, widths = table.rows, self._widths
+        d0 = [X.new_empty(rows, widths[name], dtype=torch.float32) for name in formula.states]
+        dp = [X.new_empty(rows, widths[formula.gates[0]], dtype=torch.float32) for _ in p]
+        pitches, others = ([t.shape[1] // plan.heads for t in some] for some in (kept.sent, kept.operands))
+        db = X.new_empty(rows, X.shape[1], dtype=torch.float32) if self.shape.bias else None
+        first = (X, kept.values, dY, dX, db, *kept.sent, *pitches, *kept.states, *kept.operands, *others)
+        call = self._find_call(X.device, backward=True, ragged=table.ragged)
+        call.launch((*first, *dR, *dS, *d0, *dp, *plan.split_matrices(U), *p, *m), table)
+        dU = [self._matrix_gradient(plan, table, k, d, kept) for k, d in enumerate(dR)]
+        sums = [d.sum(0) for d in dp]
+        return Gradients(dX, None if db is None else db.sum(0), d0, [*plan.join_gradients(dU)], sums)
 
     def _matrix_gradient(self, plan: KernelPlan, table: StepTable, k: int, dR: Tensor, kept: Kept) -> Tensor:
         if k in plan.operand_states:
@@ -196,13 +230,32 @@ class CudaProgram:
             packed = table.packed
             factor = buffer[: len(dR)] if packed.index is None else buffer[packed.previous(dR.device)]
         else:
-            factor = kept.operands[self._operands(plan).index(k)]
+            factor = kept.operands[plan.other_products.index(plan.first_products[k])]
         columns = plan.padded_columns(k)
         spans = [(columns[name], plan.size[name]) for name in plan.names(k)]
         found = _multiply_heads(dR, factor, plan.heads)[..., : plan.operand_size(k)]
         if len(found[0]) != sum(size for _, size in spans):
             found = torch.cat([found[:, start : start + size] for start, size in spans], 1)
         return found[0] if plan.heads == 1 else found
+
+
+def _exchange(tiling: Tiling, shapes: Sequence[tuple[int, int]], like: Tensor) -> list[Tensor]:
+    """Buffers for what blocks send, in one piece; where readers poll, all of it is unwritten."""
+    starts = [0, *accumulate(-(-rows * width // 64) * 64 for rows, width in shapes)]
+    whole = like.new_empty(starts[-1], dtype=torch.int16)
+    if not tiling.cluster:
+        whole.fill_(-1)
+    whole = whole.view(like.dtype)
+    pieces = zip(shapes, starts, strict=False)
+    return [whole.as_strided((rows, width), (width, 1), start) for (rows, width), start in pieces]
+
+
+def _cut(plan: KernelPlan, name: str, rows: Tensor) -> Tensor:
+    """Rows without the units that fill them up."""
+    if plan.heads == 1:
+        return rows if rows.shape[1] == plan.size[name] else rows[:, : plan.size[name]].contiguous()
+    heads = rows.view(len(rows), plan.heads, -1)[..., : plan.size[name]]
+    return heads.reshape(len(rows), -1)
 
 
 def _multiply_heads(dR: Tensor, factor: Tensor, heads: int) -> Tensor:
@@ -213,10 +266,9 @@ def _multiply_heads(dR: Tensor, factor: Tensor, heads: int) -> Tensor:
     return torch.bmm(left.transpose(1, 2), right, out_dtype=torch.float32)
 
 
-def _name(
-    pattern: str, names: Iterable[str], values: Iterable[Tensor | int | None]
-) -> dict[str, Tensor | int | None]:
-    return {pattern.format(name): value for name, value in zip(names, values, strict=True)}
+@cache
+def find_program(shape: Shape, forward: Tiling, backward: Tiling) -> CudaProgram:
+    return CudaProgram(shape, forward, backward)
 
 
 @cache

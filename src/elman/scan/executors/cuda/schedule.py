@@ -27,13 +27,15 @@ def plan_phases(
     others: Mapping[str, Node],
     last: Mapping[str, Node],
     find_product: Callable[[Node], int | None],
+    same: Sequence[int] = (),
 ) -> list[Phase]:
     """The phases of a step.
 
     ``factors``: what each product multiplies, empty where it is there before the step; ``others``: values that
     are computed as soon as they are known; ``last``: values that are computed at the end. ``find_product`` says
-    which product an input is a result of.
+    which product an input is a result of; ``same``: for each product the first that multiplies the same.
     """
+    same = same or range(len(factors))
 
     @cache
     def needs(a: Node) -> frozenset[int]:
@@ -43,14 +45,20 @@ def plan_phases(
     def known(values: Iterable[Node], done: set[int]) -> bool:
         return all(needs(a) <= done for a in values)
 
+    def is_awaited(k: int) -> bool:
+        """Does the factor of a product that is still to be sent depend on this one?"""
+        return any(k in needs(a) for j, factor in enumerate(factors) if j not in sent for a in factor.values())
+
     done: set[int] = set()
-    sent = {k for k, factor in enumerate(factors) if not factor}
+    sent = [k for k, factor in enumerate(factors) if not factor and same[k] == k]
     waiting = dict(others)
     phases: list[Phase] = []
     product: int | None = None
     while True:
-        now = [k for k, factor in enumerate(factors) if k not in sent and known(factor.values(), done)]
-        sent.update(now)
+        unsent = [(k, factor) for k, factor in enumerate(factors) if k not in sent and same[k] == k]
+        now = [k for k, factor in unsent if known(factor.values(), done)]
+        sent += now
+        sent += [k for k, first in enumerate(same) if first in sent and k not in sent]
         values = {name: a for k in now for name, a in factors[k].items()}
         ready = {name: a for name, a in waiting.items() if known([a], done)}
         waiting = {name: a for name, a in waiting.items() if name not in ready}
@@ -58,5 +66,6 @@ def plan_phases(
         phases.append(Phase(product, {**values, **ready, **at_end}, tuple(now)))
         if len(done) == len(factors):
             return phases
-        product = next(k for k in sorted(sent) if k not in done)
+        # First what others wait for, then what has been on its way for the longest time.
+        product = min((k for k in sent if k not in done), key=lambda k: (not is_awaited(k), sent.index(k)))
         done.add(product)

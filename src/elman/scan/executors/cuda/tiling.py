@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 WARPS, THREADS, VECTOR = 8, 256, 8  # as in persistent.cuh
-WORDS = 144  # registers of a thread for weights
+WORDS = {1: 144, 2: 56}  # registers of a thread for weights, by the blocks that share a processor
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,8 @@ class Tiling:
     rows: int
     cluster: bool  # is what the blocks of a group send each other kept in shared memory?
     across: int = 2  # of the eight warps, those that share the rows of a large matrix; the others its columns
+    resident: int = 1  # blocks that share a processor: one computes while the other waits
+    split: bool = False  # are results that others wait for multiplied first, and the rest of a product after?
 
     @property
     def chunk(self) -> int:
@@ -32,8 +34,12 @@ class Tiling:
         """Of so many units, those of one block: whole vectors."""
         return ceil(width / self.blocks / VECTOR) * VECTOR
 
+    def owners(self, width: int) -> int:
+        """The blocks that have any of so many units: the first ones, where there are few."""
+        return min(self.blocks, ceil(width / self.units(width)))
+
     def padded(self, width: int) -> int:
-        return self.blocks * self.units(width)
+        return self.owners(width) * self.units(width)
 
     def pairs(self, width: int) -> int:
         """Of the units and rows of a chunk, those of one thread."""
@@ -109,9 +115,10 @@ def share_words(shapes: Sequence[tuple[int, int]], tiling: Tiling) -> list[Matri
     """Matrices of one kernel, with the registers divided by their size."""
     whole = [MatrixTiles(height, depth, 0, tiling.across) for height, depth in shapes]
     wanted = [m.tiles * m.steps * 8 for m in whole]
-    left, found = WORDS, []
+    most = WORDS[tiling.resident]
+    left, found = most, []
     for m, words in zip(whole, wanted, strict=True):
-        mine = min(words, WORDS * words // sum(wanted)) if sum(wanted) > WORDS else words
+        mine = min(words, most * words // sum(wanted)) if sum(wanted) > most else words
         found.append(replace(m, words=min(mine, left)))
         left -= min(mine, left)
     return found

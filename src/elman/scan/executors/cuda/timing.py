@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 
@@ -33,13 +33,14 @@ def time_graph(run: Callable[[], object]) -> float:
     return time_work(graph.replay)
 
 
-def time_launched(run: Callable[[], object], repeats: int = 6) -> float:
-    """The same as a program sees it that launches kernel after kernel and waits for the last."""
-    found = []
-    for _ in range(2 + repeats):
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        run()
-        torch.cuda.synchronize()
-        found.append(1000 * (time.perf_counter() - begin))
-    return min(found[2:])
+def time_in_turns(runs: Sequence[Callable[[], object]], rounds: int = 8) -> list[float]:
+    """The same of each as a program sees it that launches kernel after kernel and waits for the last."""
+    found: list[list[float]] = [[] for _ in runs]
+    for _ in range(2 + rounds):
+        for run, times in zip(runs, found, strict=True):
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            run()
+            torch.cuda.synchronize()
+            times.append(1000 * (time.perf_counter() - begin))
+    return [min(times[2:]) for times in found]

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
-from elman.native.library import find_cache
-from elman.scan.executors.cuda.estimate import Chip, rank_tilings
+from elman.scan.executors.cuda.estimate import Chip, list_candidates
 from elman.scan.executors.cuda.launch import find_architecture
+from elman.scan.executors.cuda.notes import Note
 from elman.scan.executors.cuda.nvrtc import CudaError, compile_kernel
 from elman.scan.executors.cuda.program import CudaProgram, Shape, StepTable, print_kernel
 from elman.scan.executors.cuda.tiling import Tiling
@@ -25,7 +20,6 @@ from elman.scan.executors.cuda.timing import time_graph
 from elman.scan.packing import Packing
 
 _BUCKETS = (8, 16, 24, 32, 48, 64, 80, 96, 128, 192, 256, 384, 512, 768, 1024)
-_CANDIDATES = 3
 _STEPS = 64  # of a measurement
 
 
@@ -43,14 +37,14 @@ def choose_tilings(shape: Shape, rows: int, device: torch.device) -> TilingChoic
     key = (shape, rows, device)
     if key not in _choices:
         chip = find_chip(device)
-        ranked = [rank_tilings(shape, rows, chip, backward=backward) for backward in (False, True)]
-        if not all(ranked):
+        tried = [list_candidates(shape, rows, chip, backward=backward) for backward in (False, True)]
+        note = Note(device, shape.formula, ("tilings", *shape.details, rows))
+        if not all(tried):
             _choices[key] = None
-        elif torch.cuda.is_current_stream_capturing():  # nothing can be measured now
-            return TilingChoice(ranked[0][0], ranked[1][0])
+        elif torch.cuda.is_current_stream_capturing() and not note.read():  # nothing can be measured now
+            return TilingChoice(tried[0][0], tried[1][0])
         else:
-            note = Note(shape, rows, device, "tilings")
-            found = note.read() or note.write(_measure_choice(shape, rows, device, ranked))
+            found = note.read() or note.write(_measure_choice(shape, rows, device, *tried))
             _choices[key] = TilingChoice(*(Tiling(**found[name]) for name in TilingChoice._fields))
     return _choices[key]
 
@@ -67,11 +61,8 @@ def find_chip(device: torch.device) -> Chip:
 
 
 def _measure_choice(
-    shape: Shape, rows: int, device: torch.device, ranked: Sequence[Sequence[Tiling]]
+    shape: Shape, rows: int, device: torch.device, forward: Sequence[Tiling], backward: Sequence[Tiling]
 ) -> dict[str, Any]:
-    first = ranked[0][0]
-    forward = [first, replace(first, across=1), *ranked[0][1:_CANDIDATES]]
-    backward = [*ranked[1][:_CANDIDATES]]
     compile_all(shape, [(t, False) for t in forward] + [(t, True) for t in backward], device)
     trial = _Trial(shape, rows, device)
     best = min(forward, key=trial.time_forward)
@@ -107,10 +98,8 @@ class _Trial:
         self.dY = make(tokens, widths[formula.output], dtype=shape.dtype)
         self.state = [make(rows, widths[name]) for name in formula.states]
         products = formula.trace.products
-        self.U = [
-            make(heads, sum(plan.size[name] for name in q.names), plan.operand_size(k))
-            for k, q in enumerate(products)
-        ]
+        sizes = [(sum(plan.size[n] for n in q.names), plan.operand_size(k)) for k, q in enumerate(products)]
+        self.U = [make(*size) if heads == 1 else make(heads, *size) for size in sizes]
         self.p = [make(widths[formula.gates[0]]) for _ in formula.parameters]
         self.m = [make(tokens, widths[name], dtype=shape.dtype) for name in formula.masks]
 
@@ -134,36 +123,3 @@ def _time(run: Callable[[], object]) -> float:
     except CudaError:
         return float("inf")
     return time_graph(run)
-
-
-class Note:
-    """A small file of the cache: what was measured of a shape on a kind of GPU."""
-
-    def __init__(self, shape: Shape, rows: int, device: torch.device, what: str) -> None:
-        keys = [a.key for a in shape.formula.trace.new.values()]
-        parts = [
-            what,
-            torch.cuda.get_device_name(device),
-            str(shape.widths),
-            str(shape.heads),
-            str(shape.dtype),
-        ]
-        name = hashlib.sha256("\0".join([*parts, str(rows), *keys, _VERSION]).encode()).hexdigest()[:32]
-        self.path: Path = find_cache().with_name("cuda") / f"{name}.json"
-
-    def read(self) -> dict[str, Any] | None:
-        try:
-            found = json.loads(self.path.read_text())
-        except (OSError, ValueError):
-            return None  # not there, or not whole: it is measured again
-        return found if isinstance(found, dict) else None
-
-    def write(self, found: dict[str, Any]) -> dict[str, Any]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=self.path.parent, delete=False) as file:
-            json.dump(found, file)
-        os.replace(file.name, self.path)
-        return found
-
-
-_VERSION = "4"  # of the kernels: to be counted up where their speed changes

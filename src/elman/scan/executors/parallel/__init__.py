@@ -18,11 +18,12 @@ from elman.native.library import NativeError
 from elman.scan.execution import Execution, Executor
 from elman.scan.executors.cpu import SMALLEST
 from elman.scan.executors.loop import LOOP
-from elman.scan.executors.parallel.cuda_units import find_cuda_units, why_no_kernels
+from elman.scan.executors.parallel.cuda_units import why_no_kernels
 from elman.scan.executors.parallel.kernel_text import ELEMENTS
 from elman.scan.executors.parallel.native_units import find_native_units
 from elman.scan.executors.parallel.torch_scan import run_scans
 from elman.scan.executors.parallel.unit_recurrence import UnitProgram, run_units
+from elman.scan.executors.parallel.unit_tuning import find_cuda_units
 from elman.shapes import Float, Tensor
 from elman.state import State
 

@@ -22,6 +22,7 @@ _OLDEST = (8, 0)  # the first processor that rounds to bfloat16 by an instructio
 _MOST_CHUNKS = 16  # a block of 512 threads leaves each 128 registers
 _SHARED = 48 * 1024  # bytes that a block has without asking
 _WARPS = 32  # that a processor is to have at work
+_SHORT = 16  # steps that one thread has done before others could help
 
 
 class CudaUnits:
@@ -29,7 +30,6 @@ class CudaUnits:
 
     def __init__(self, formula: Formula) -> None:
         self.plan = UnitPlan(formula)
-        self.is_scan = self.plan.structure.kind == LINEAR
 
     def read(self, given: UnitInputs, *, keep: bool) -> UnitResults:
         """All new states of the output, those that the way back needs, and the last ones."""
@@ -60,7 +60,7 @@ class CudaUnits:
 
     def _launch(self, given: UnitInputs, buffers: Mapping[str, Tensor | None], *, backward: bool) -> None:
         formula, (rows, width) = self.plan.formula, given.state[0].shape
-        shape = self.choose_shape(given)
+        shape = self.choose_shape(given, backward=backward)
         source = self.print_kernel(shape, backward)
         named = {f"s0 {n}": t.contiguous() for n, t in zip(formula.states, given.state, strict=True)}
         named |= {f"p {n}": t.contiguous() for n, t in zip(formula.parameters, given.units, strict=True)}
@@ -73,12 +73,23 @@ class CudaUnits:
     def print_kernel(self, shape: KernelShape, backward: bool) -> KernelSource:
         return print_kernel(self.plan.formula, shape, backward)
 
-    def choose_shape(self, given: UnitInputs) -> KernelShape:
+    def choose_shape(self, given: UnitInputs, *, backward: bool) -> KernelShape:
         """How many tokens a thread and a block have at a time, so that the processors have enough to do."""
         rows, width = given.state[0].shape
         return find_shape(
             self.plan, (rows, given.steps, width), given.X.dtype, count_processors(given.X.device)
         )
+
+
+class FixedUnits(CudaUnits):
+    """With kernels of one shape."""
+
+    def __init__(self, formula: Formula, shape: KernelShape) -> None:
+        super().__init__(formula)
+        self.shape = shape
+
+    def choose_shape(self, given: UnitInputs, *, backward: bool) -> KernelShape:
+        return self.shape
 
 
 def find_shape(
@@ -88,32 +99,33 @@ def find_shape(
     levels = list_levels(plan) if plan.structure.kind == LINEAR else []
     states = sum(len(level) for level in levels)
     span = 16 if len(plan.formula.gates) + states <= 4 else 8
-    if not levels:
-        return KernelShape(element, min(span, 8))
+    if not levels or steps <= _SHORT:
+        return KernelShape(element, 8, loop=True)
     blocks = rows * -(-width // 32)
-    wanted = min(-(-_WARPS * processors // blocks), -(-steps // span), _MOST_CHUNKS)
+    wanted = min(-(-_WARPS * processors // blocks), -(-steps // span))
+    return max(
+        (KernelShape(element, span, n) for n in list_chunks(plan) if n < 2 * wanted), key=lambda s: s.chunks
+    )
+
+
+def list_chunks(plan: UnitPlan) -> list[int]:
+    """The numbers of pieces that the registers and the shared memory of a block have room for."""
+    states = sum(len(level) for level in list_levels(plan))
     most = _SHARED // (states * 4 * 32 * 4 + len(plan.formula.parameters) * 32 * 4)
-    chunks = 1
-    while chunks < wanted and 2 * chunks <= most:
-        chunks *= 2
-    return KernelShape(element, span, chunks)
+    return [n for n in (1, 2, 4, 8, 16) if n == 1 or n <= min(most, _MOST_CHUNKS)]
 
 
 @cache
 def print_kernel(formula: Formula, shape: KernelShape, backward: bool) -> KernelSource:
     plan = UnitPlan(formula)
     scans, loops = (print_forward_scan, print_backward_scan), (print_forward_loop, print_backward_loop)
-    return (scans if plan.structure.kind == LINEAR else loops)[backward](plan, shape)
+    is_loop = shape.loop or plan.structure.kind != LINEAR
+    return (loops if is_loop else scans)[backward](plan, shape)
 
 
 @cache
 def count_processors(device: torch.device) -> int:
     return torch.cuda.get_device_properties(device).multi_processor_count
-
-
-@cache
-def find_cuda_units(formula: Formula) -> CudaUnits:
-    return CudaUnits(formula)
 
 
 @cache

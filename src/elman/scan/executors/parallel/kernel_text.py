@@ -38,6 +38,7 @@ class KernelShape:
     span: int  # tokens that a thread has in registers
     chunks: int = 1  # pieces of the time that a block computes together
     units: int = 32  # side by side in a block
+    loop: bool = False  # does one thread go through all tokens of its row?
 
     @property
     def block(self) -> int:

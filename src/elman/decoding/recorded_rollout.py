@@ -1,0 +1,138 @@
+"""A rollout without Python between its kernels: one step is recorded as a CUDA graph and replayed.
+
+Python launches a kernel in some ten microseconds, and a step has a hundred of them; the GPU computes it in a
+fraction of that. On a CPU the same code runs step by step, so that it can be tested there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic
+
+import torch
+
+from elman.cuda_graph import Recording
+from elman.decoding.interfaces import Constraint, FixedStep, Policy, Step, Stop
+from elman.decoding.recorded_constraints import PassingConstraint, PlacedConstraint, record_constraints
+from elman.decoding.recorded_policies import BLOCK, RecordedPolicy, record_policy
+from elman.decoding.recorded_stop import EndRule, find_end_rule
+from elman.decoding.rollout_books import Lead, RolloutBooks
+from elman.shapes import Int, Tensor
+from elman.state import S, leaves, map_state
+
+WORTH = 6  # steps: to rehearse and to record one takes as long as two
+_MANY = 200  # steps, for which several are worth recording as one graph
+
+
+@dataclass(frozen=True)
+class RecordedRollout(Generic[S]):
+    """A rollout that can be recorded."""
+
+    step: Step[S]
+    policy: RecordedPolicy
+    rule: EndRule
+    constraints: Sequence[PlacedConstraint]
+    first: int = 0  # steps that are not recorded, since a constraint looks at what they write
+
+    def run(
+        self, state: S, start: Int[Tensor, " B"], limit: int, lead: Lead | None = None
+    ) -> tuple[RolloutBooks, S]:
+        """What was written until all rows have ended, and the state of each before it reads its last token.
+
+        ``lead`` is what the first steps wrote, and the state the one after them.
+        """
+        recording, books, state = self.record(state, start, limit)
+        if lead is not None:
+            books.begin_after(lead)
+        going = GoingRows(books.live)
+        for i in range(self.first, limit, BLOCK):
+            for _ in range(min(BLOCK, limit - i)):
+                self.policy.draw()
+            self.policy.load()
+            for _ in range(BLOCK // recording.times):
+                recording.replay()
+            if not going.look():
+                break
+        return books, state
+
+    def record(self, state: S, start: Int[Tensor, " B"], limit: int) -> tuple[Recording, RolloutBooks, S]:
+        """The step or several of them, what they write, and the state in place."""
+        blocks = -(-(limit - self.first) // BLOCK)
+        books = RolloutBooks.open(start, self.rule, limit, self.first + blocks * BLOCK)
+        state = map_state(torch.clone, state)
+        buffers = [*books.changing, *tensors(state)]
+        times = BLOCK if limit >= _MANY else 1
+        return Recording(self._work(books, state), buffers, times=times), books, state
+
+    def _work(self, books: RolloutBooks, state: S) -> Callable[[], None]:
+        def work() -> None:
+            new, logits = self.step(state, books.token)
+            map_state(lambda old, one: keep_in_place(books.live, old, one), state, new)
+            allowed = logits
+            for constraint in self.constraints:
+                allowed = constraint(books.place, allowed)
+            chosen = self.policy(books.place, allowed)
+            books.enter(chosen, token_log_probs(logits, chosen), allowed)
+
+        return work
+
+
+class GoingRows:
+    """Does any row go on? On a GPU the answer is that of the look before, so that nobody waits for it."""
+
+    def __init__(self, live: Tensor) -> None:
+        self.live = live
+        self.before: tuple[Tensor, torch.cuda.Event] | None = None
+
+    def look(self) -> bool:
+        if not self.live.is_cuda:
+            return bool(self.live.any())
+        before, seen = self.before, torch.empty(1, dtype=torch.bool, pin_memory=True)
+        seen.copy_(self.live.any(), non_blocking=True)
+        event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        event.record()
+        self.before = seen, event
+        if before is None:
+            return True
+        before[1].synchronize()
+        return bool(before[0])
+
+
+def find_recording(
+    step: Step[S], policy: Policy, start: Tensor, stop: Stop, limit: int, constraints: Sequence[Constraint] = ()
+) -> RecordedRollout[S] | str:
+    """The rollout as one that can be recorded; or why it cannot."""
+    if not isinstance(step, FixedStep):
+        return "the step is a function that may do anything in Python"
+    if torch.is_grad_enabled():
+        return "gradients are computed"
+    passing: list[Any] = [one for one in constraints if isinstance(one, PassingConstraint)]
+    first = max((one.inert_from for one in passing), default=0)
+    if limit - first < WORTH:
+        return f"fewer than {WORTH} steps are not worth a recording"
+    rule, recorded = find_end_rule(stop), record_policy(policy, start, first)
+    placed = record_constraints([one for one in constraints if not isinstance(one, PassingConstraint)], start)
+    if isinstance(rule, str):
+        return rule
+    if isinstance(recorded, str):
+        return recorded
+    return placed if isinstance(placed, str) else RecordedRollout(step, recorded, rule, placed, first)
+
+
+def tensors(state: S) -> list[Tensor]:
+    return [leaf for _, leaf in leaves(state)]
+
+
+def keep_in_place(mask: Tensor, old: Tensor, new: Tensor) -> Tensor:
+    """``old`` becomes ``new`` where the mask (B,) is true."""
+    return torch.where(mask.view(-1, *[1] * (old.dim() - 1)), new.to(old.dtype), old, out=old)
+
+
+def token_log_probs(logits: Tensor, tokens: Tensor) -> Tensor:
+    """log softmax of each row at its token."""
+    if logits.is_cuda:
+        from elman.decoding.row_kernels import token_log_probs as by_kernel
+
+        return by_kernel(logits, tokens)
+    return logits.float().log_softmax(-1).gather(1, tokens[:, None])[:, 0]
