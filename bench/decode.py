@@ -2,10 +2,10 @@
 
 A language model of characters (two layers of 512) and one of words (650, 10,000 words) stream as a user calls
 them (``stream.feed``, then ``stream.next``) beside stepping `torch.nn.LSTM` with its embedding and output, in
-turns; a sentence of ten words is tagged and a short text classified by models of default sizes beside the bare
-network in `torch.nn`; a beam of five translates one sentence, with and without the C++ for few rows; `elman
-complete` starts beside ``import torch``. Weights are random: they change no time. Times are of the process
-(CPU), medians of rounds; cold starts are what a clock says.
+turns, and once more with matrices of bfloat16; a sentence of ten words is tagged and a short text classified by
+models of default sizes beside the bare network in `torch.nn`; a beam of five translates one sentence, with and
+without the C++; `elman complete` starts beside ``import torch``. Weights are random: they change no time. Times
+are of the process (CPU), medians of rounds; cold starts are what a clock says.
 
     elman bench decode --threads 1
     elman bench decode --json

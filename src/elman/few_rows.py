@@ -50,7 +50,7 @@ def multiply_few(x: Tensor, W: Tensor, b: Tensor | None = None) -> Tensor:
     multiply, _ = _multiply()
     x = x if x.stride(1) == 1 else x.contiguous()
     (rows, depth), width = x.shape, W.shape[0]
-    y = torch.empty(rows, width)
+    y = x.new_empty(rows, width)
     at = None if b is None else b.data_ptr()
     where = x.data_ptr(), x.stride(0), W.data_ptr(), W.stride(0), at, y.data_ptr()
     multiply(rows, width, depth, *where, _count_pieces(width * depth), find_parallel())

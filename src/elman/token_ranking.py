@@ -34,7 +34,7 @@ def rank_tokens(logits: Float[Tensor, " V"], barred: Sequence[int], k: int) -> l
     if library is None:
         return None
     values, places = (ctypes.c_float * k)(), (ctypes.c_int64 * k)()
-    scratch, bars = torch.empty(count), (ctypes.c_int32 * len(barred))(*barred)
+    scratch, bars = logits.new_empty(count), (ctypes.c_int32 * len(barred))(*barred)
     given = count, logits.data_ptr(), len(barred), bars
     found = library.elman_likeliest(*given, min(k, count), values, places, scratch.data_ptr())
     return [*zip(values[:found], places[:found], strict=True)]
@@ -46,7 +46,7 @@ def rank_rows(logits: Float[Tensor, "N V"], k: int) -> tuple[Float[Tensor, "N k"
     library = _find_library(logits, k) if k <= count else None
     if library is None:
         return None
-    values, places = torch.empty(rows, k), torch.empty(rows, k, dtype=torch.int64)
+    values, places = logits.new_empty(rows, k), logits.new_empty(rows, k, dtype=torch.int64)
     library.elman_rank_rows(rows, count, logits.data_ptr(), k, values.data_ptr(), places.data_ptr())
     return values, places
 

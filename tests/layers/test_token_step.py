@@ -180,6 +180,27 @@ def test_what_has_no_program_is_left_to_others():
         assert TokenStep(net, net.embed, cell.eval(), net.out).program is None
 
 
+def test_the_defaults_of_torch_change_nothing():
+    net, state, tokens = make()
+    expected = net.step(state, tokens)[1]
+    torch.set_default_dtype(torch.float64)
+    try:
+        token_step._STEPS.clear()
+        found = net.step(state, tokens)[1]
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert found.dtype == torch.float32
+    assert torch.equal(found, expected)
+
+
+def test_a_network_that_was_of_double_precision_is_quick_again():
+    net, state, tokens = make()
+    net.double()
+    assert net.step(map_state(torch.Tensor.double, state), tokens) is None
+    net.float()
+    assert_near(net.step(state, tokens), net.reference(state, tokens))
+
+
 def test_a_token_that_is_not_there_is_refused():
     net, state, _ = make()
     with pytest.raises(IndexError, match="no such token"):

@@ -48,11 +48,13 @@ class TokenStep:
     def __call__(self, state: Any, tokens: Int[Tensor, " B"]) -> tuple[Any, Float[Tensor, "B V"]] | None:
         """The new state, and the logits, or without an output h; None where this is not for the program."""
         rows = len(tokens)
-        old = read_states(state)
-        watched = self.hooks[0] or self.hooks[1]
-        if old is None or self.program is None or watched or not 0 < rows <= most_rows():
+        if self.program is None or self.hooks[0] or self.hooks[1] or not 0 < rows <= most_rows():
             return None
-        new, tokens = [torch.empty(rows, width) for width in self.written], tokens.contiguous()
+        old = read_states(state)
+        if old is None:
+            return None
+        like, tokens = old[0], tokens.contiguous()
+        new = [like.new_empty(rows, width) for width in self.written]
         places = [t.data_ptr() for t in (*old, *new)]
         self.program(rows, places, tokens.data_ptr(), torch.get_num_threads(), find_parallel())
         return self.layout.arrange(iter(new)), new[self.result]

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import torch
-
 from elman.cells import Formulaic
 from elman.errors import FormulaError
 from elman.few_rows import most_rows
@@ -43,10 +41,10 @@ class PrintedSteps:
     ) -> list[Float[Tensor, "T B H"]]:
         """The states after each step."""
         steps, rows, _ = gates.shape
-        new = [torch.empty(steps, rows, width) for width in self.states]
+        new = [gates.new_empty(steps, rows, width) for width in self.states]
         given = [t.contiguous() for t in (gates, *masks, *state, *matrices, *units)]
         places = [t.data_ptr() for t in (*given, *new)]
-        scratch = torch.empty(rows * self.scratch)
+        scratch = gates.new_empty(rows * self.scratch)
         self.function(rows, steps, self.distinct, (ctypes.c_void_p * len(places))(*places), scratch.data_ptr())
         return new
 

@@ -26,7 +26,7 @@ class KeptWeights:
         every = [part for module in modules for part in module.modules()]
         self._parts = [(m._modules, name, part) for m in every for name, part in m._modules.items()]
         self._owners = {id(t): (m._parameters, name) for m in every for name, t in m._parameters.items()}
-        self._weights: dict[int, tuple[Any, str, Tensor, int]] = {}
+        self._weights: dict[int, tuple[Any, str, Tensor, int, bool]] = {}
         self._versions: list[tuple[Tensor, int]] = []
         self.samples: list[Sample] = []
         self._memory: list[Tensor] = []
@@ -34,10 +34,11 @@ class KeptWeights:
     def find(self, t: Tensor) -> int | None:
         """Where a parameter of the modules lies; None if it is none, or not plain numbers without gaps."""
         owner = self._owners.get(id(t))
-        if owner is None or t.dtype != torch.float32 or not t.is_cpu or not t.is_contiguous():
+        if owner is None:
             return None
-        self._weights[id(t)] = (*owner, t, t.data_ptr())
-        return t.data_ptr()
+        at, whole = t.data_ptr(), t.is_contiguous()
+        self._weights[id(t)] = (*owner, t, at, whole)
+        return at if whole and t.is_cpu and t.dtype == torch.float32 else None
 
     def find_matrix(self, t: Tensor, columns: range) -> Matrix | None:
         """Some columns of a matrix, packed if that loses nothing."""
@@ -58,7 +59,7 @@ class KeptWeights:
     def allocate(self, *shape: int, dtype: torch.dtype = torch.float32) -> int:
         """Memory that lasts as long as this; zeros where it is of bytes."""
         make = torch.zeros if dtype == torch.uint8 else torch.empty
-        self._memory.append(make(shape, dtype=dtype))
+        self._memory.append(make(shape, dtype=dtype, device="cpu"))
         return self._memory[-1].data_ptr()
 
     def _pack(self, t: Tensor, lying: Matrix) -> Matrix | None:
@@ -76,8 +77,8 @@ class KeptWeights:
         for parts, name, part in self._parts:
             if parts.get(name) is not part:
                 return False
-        for weights, name, t, at in self._weights.values():
-            if weights.get(name) is not t or t.data_ptr() != at or not t.is_contiguous():
+        for weights, name, t, at, whole in self._weights.values():
+            if weights.get(name) is not t or t.data_ptr() != at or t.is_contiguous() != whole:
                 return False
         return all(t._version == version for t, version in self._versions)
 

@@ -142,10 +142,11 @@ class ProgramSession:
         old = read_states((*state.cells, fed))
         if old is None or is_watched() or not _is_worth(rows):
             return None
-        new = [torch.empty(rows, width) for width in (*program.written, self.positions)]
+        like = old[0]
+        new = [like.new_empty(rows, width) for width in (*program.written, self.positions)]
         few = rows <= most_rows()
         if few:
-            new.append(torch.empty(rows, len(program.output.b)))
+            new.append(like.new_empty(rows, len(program.output.b)))
         given, tokens, row = [t.data_ptr() for t in (*old, *new)], tokens.contiguous(), state.row.contiguous()
         run, given = (program.whole, given) if few else (program.short, [*given, 0])
         threads = torch.get_num_threads()
