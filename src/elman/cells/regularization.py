@@ -68,10 +68,10 @@ class Dropout(OutputWrapper[S]):
         cell = self.cell.sample_masks(like)
         if not self.training or not self.p:
             return cell
-        return _Masked(cell, dropout(like.new_ones(like.shape[0], self.output_size), self.p))
+        return MaskedOutput(cell, dropout(like.new_ones(like.shape[0], self.output_size), self.p))
 
 
-class _Masked(OutputWrapper[S]):
+class MaskedOutput(OutputWrapper[S]):
     """A cell whose outputs are multiplied with a given mask (B, H)."""
 
     def __init__(self, cell: Cell[S], mask: Tensor) -> None:
@@ -79,7 +79,7 @@ class _Masked(OutputWrapper[S]):
         self.mask = mask
 
     def freeze(self, dtype: torch.dtype) -> Cell[S]:
-        return _Masked(self.cell.freeze(dtype), self.mask)
+        return MaskedOutput(self.cell.freeze(dtype), self.mask)
 
     def output(self, state: S) -> Tensor:
         return self.cell.output(state) * self.mask

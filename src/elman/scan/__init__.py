@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from elman.cells import Cell, Dropout, Formulaic, Residual, Stacked
+from elman.cells.regularization import MaskedOutput
 from elman.errors import ArgumentError, ModelError, show_value
 from elman.operators import is_opaque
 from elman.scan.execution import Execution, Executor, autocast_dtype
@@ -75,10 +76,18 @@ def execute(
     # Padding may hold anything, NaN too: zero times its gradient must be zero. Where tokens are packed at once,
     # nobody reads it.
     plain = execution.executor == "loop" or is_opaque() or needs_plain_form()
-    if plain or not isinstance(cell, Formulaic):
+    packs = isinstance(_find_core(cell), Formulaic)
+    if plain or not packs:
         xs = xs.masked_fill(~mask[..., None], 0)
     ys, end = Scanner(execution)(cell, xs, begin)
-    return ys if isinstance(cell, Formulaic) else ys * mask[..., None], end
+    return ys if packs else ys * mask[..., None], end
+
+
+def _find_core(cell: Cell[Any]) -> Cell[Any]:
+    """The cell without masks of its output: zeros of the padding stay zeros under them."""
+    while isinstance(cell, MaskedOutput):
+        cell = cell.cell
+    return cell
 
 
 def check(cell: Cell[Any], xs: Tensor, mask: Tensor | None, state: Any) -> None:

@@ -11,6 +11,7 @@ from math import log
 from torch import nn
 from torch.nn.functional import ctc_loss
 
+from elman.large_products import linear_large
 from elman.layers.encoder import EncoderOutput
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.text.vocab import EOS, PAD, UNK
@@ -42,8 +43,8 @@ class Speller(nn.Module):
         refuse: bool = False,
     ) -> Float[Tensor, " B"]:
         """-log p of each target without its end; 0, or ∞ to ``refuse`` it, where its source is too short."""
-        logits = self.W(encoded.ys).float()
-        log_probs = logits.unflatten(-1, (-1, SLOTS)).transpose(-1, -2).flatten(1, 2).log_softmax(-1)
+        logits = linear_large(encoded.ys, self.W.weight, self.W.bias).float()
+        log_probs = logits.view(*logits.shape[:2], -1, SLOTS).transpose(-1, -2).flatten(1, 2).log_softmax(-1)
         lengths = (mask & (target != EOS)).sum(1)
         return ctc_loss(
             log_probs.transpose(0, 1),
