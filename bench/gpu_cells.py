@@ -2,8 +2,8 @@
 
 Forward and backward of one layer, gradients of its input and all weights, float16. Each cell is right against
 float64 over its whole length before it is timed. ``graph``: replays of a recorded CUDA graph; ``launched``: as
-a program runs it, from Python. Medians; both sides in one run, one after the other. cuDNN's modules have weights
-of 16 bits; ``torch.nn mixed`` has those of 32, as ours, and autocast.
+a program runs it, from Python. Medians; both sides in one run, one after the other. cuDNN's modules have
+weights of 16 bits; ``torch.nn mixed`` has those of 32, as ours, and autocast.
 
     elman bench gpu_cells
     elman bench gpu_cells --shapes 64,512,512 16,1024,768 --json
