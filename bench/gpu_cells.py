@@ -2,7 +2,8 @@
 
 Forward and backward of one layer, gradients of its input and all weights, float16. Each cell is right against
 float64 over its whole length before it is timed. ``graph``: replays of a recorded CUDA graph; ``launched``: as
-a program runs it, from Python. Medians; both sides in one run, one after the other.
+a program runs it, from Python. Medians; both sides in one run, one after the other. cuDNN's modules have
+weights of 16 bits; ``torch.nn mixed`` has those of 32, as ours, and autocast.
 
     elman bench gpu_cells
     elman bench gpu_cells --shapes 64,512,512 16,1024,768 --json
@@ -117,7 +118,21 @@ def measure(name: str, rows: int, steps: int, size: int) -> dict[str, Any]:
         result[f"cuDNN {str(dtype)[6:]}"] = time_both(
             make_step(lambda x, m=peer: m(x)[0], peer.parameters(), xs)
         )
+    if name in PEERS:
+        result["torch.nn mixed"] = measure_mixed(PEERS[name](size, size).cuda(), rows, steps, size)
     return result
+
+
+def measure_mixed(peer: nn.Module, rows: int, steps: int, size: int) -> dict[str, float]:
+    """PyTorch's module with float32 weights under autocast: what mixed precision means for our cells, too."""
+    xs = torch.randn(steps, rows, size, device="cuda", dtype=torch.float16, requires_grad=True)
+
+    def run(xs: torch.Tensor) -> torch.Tensor:
+        with torch.autocast("cuda", torch.float16):
+            found: torch.Tensor = peer(xs)[0]
+            return found
+
+    return time_both(make_step(run, peer.parameters(), xs))
 
 
 def print_result(result: dict[str, Any]) -> None:

@@ -40,8 +40,7 @@ class _MixedLinear(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, W: Tensor, b: Tensor | None, dtype: torch.dtype) -> Tensor:
         small, weight = x.to(dtype), W.to(dtype)
         ctx.save_for_backward(x, W, b, small, weight)
-        with torch.autocast("cuda", enabled=False):
-            return functional.linear(small, weight, None if b is None else b.to(dtype))
+        return functional.linear(small, weight, None if b is None else b.to(dtype))
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
