@@ -41,6 +41,7 @@ from elman.tasks.seq2seq.network import Seq2SeqNetwork
 from elman.tasks.seq2seq.quick_step import QuickSteps
 from elman.tasks.seq2seq.search import Seq2SeqBatch
 
+SHAPES = 3  # of batches
 TOKENS, STEPS, ROWS, WIDTH, SOURCE, VOCABULARY = 1000, 30, 64, 5, 30, 10_000
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "risk": {"kind": "risk", "samples": 10, "likelihood": 0.05},
@@ -160,8 +161,9 @@ def measure_updates(folder: Path, recipe_path: Path, precision: str, updates: in
     batches = list(model.build_batches(model.encode(examples), recipe.data, 0)(0, 0))
     half = precision != "float32"
     spent: dict[str, list[float]] = {name: [] for name in kinds}
-    for number in range(-2, updates):
-        batch = view.collate(batches[number % len(batches)])
+    some = [view.collate(batches[k * len(batches) // SHAPES]) for k in range(SHAPES)]
+    for number in range(-2 * SHAPES, updates):  # kernels are chosen for each shape at first
+        batch = some[number % SHAPES]
         for name, objective in kinds.items():
             torch.cuda.synchronize()
             begin = time.perf_counter()

@@ -20,8 +20,8 @@ def multiply_one_row(x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
     """`torch.nn.functional.linear` of x (1, D)."""
     width, depth = W.shape
     y = torch.empty(1, width, dtype=x.dtype, device=x.device)
-    high = 8 if width < 4096 else 16
-    deep = min(512, triton.next_power_of_2(depth))
+    high = 4 if width < 4096 else 8
+    deep = min(1024, triton.next_power_of_2(depth))
     _multiply_kernel[(triton.cdiv(width, high),)](
         x, W, W if b is None else b, y, width, depth, W.stride(0),
         biased=b is not None, high=high, deep=deep, num_warps=4,

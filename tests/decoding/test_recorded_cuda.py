@@ -58,7 +58,7 @@ def write(number: int, device: str, fixed: bool, limit: int, rules: Any) -> Any:
 
 
 @pytest.mark.parametrize("number", range(6))
-@pytest.mark.parametrize(("limit", "rules"), [(30, []), (30, RULES), (230, [])])
+@pytest.mark.parametrize(("limit", "rules"), [(30, []), (30, RULES), (4003, [])])
 def test_a_recorded_rollout_writes_what_the_loop_writes(number: int, limit: int, rules: Any) -> None:
     for there in ["cuda"] if number == 5 else ["cuda", "cpu"]:
         expected, found = write(number, there, False, limit, rules), write(number, "cuda", True, limit, rules)

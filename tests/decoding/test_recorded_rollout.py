@@ -106,7 +106,7 @@ def test_steps_that_cannot_be_recorded_go_before_the_others(seed, rows, number, 
 
 
 def test_many_steps_are_recorded_as_one():
-    assert_same(*both(make(5, 3), 1, 5, 3, stop=AtTokens(()), limit=203))
+    assert_same(*both(make(5, 3), 1, 5, 3, stop=AtTokens(()), limit=4003))
 
 
 def test_it_says_where_nothing_may_be_written():

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, NotRequired, TypedDict
+from typing import Generic, NotRequired, Protocol, TypedDict, runtime_checkable
 
 from torch import Tensor
 
@@ -59,6 +59,14 @@ class FixedStep(Generic[S]):
 
     def __call__(self, state: S, tokens: Tensor) -> tuple[S, Tensor]:
         return self.run(state, tokens)
+
+
+@runtime_checkable
+class WritingNetwork(Protocol):
+    """A network that writes, and knows whether a GPU can record its steps."""
+
+    def unrecordable_reason(self) -> str | None:
+        """Why no CUDA graph can be made of its steps; None where one can."""
 
 
 Policy = Callable[[int, Tensor], Tensor]

@@ -18,11 +18,11 @@ from elman.decoding.recorded_constraints import PassingConstraint, PlacedConstra
 from elman.decoding.recorded_policies import BLOCK, RecordedPolicy, record_policy
 from elman.decoding.recorded_stop import EndRule, find_end_rule
 from elman.decoding.rollout_books import Lead, RolloutBooks
-from elman.shapes import Int, Tensor
+from elman.shapes import Bool, Int, Tensor
 from elman.state import S, leaves, map_state
 
 WORTH = 6  # steps: to rehearse and to record one takes as long as two
-_MANY = 200  # steps, for which several are worth recording as one graph
+_MANY = 4000  # steps, for which several are worth recording as one graph
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class RecordedRollout(Generic[S]):
         """The step or several of them, what they write, and the state in place."""
         blocks = -(-(limit - self.first) // BLOCK)
         books = RolloutBooks.open(start, self.rule, limit, self.first + blocks * BLOCK)
-        state = map_state(torch.clone, state)
+        state = map_state(lambda leaf: leaf.clone(memory_format=torch.contiguous_format), state)
         buffers = [*books.changing, *tensors(state)]
         times = BLOCK if limit >= _MANY else 1
         return Recording(self._work(books, state), buffers, times=times), books, state
@@ -68,7 +68,7 @@ class RecordedRollout(Generic[S]):
     def _work(self, books: RolloutBooks, state: S) -> Callable[[], None]:
         def work() -> None:
             new, logits = self.step(state, books.token)
-            map_state(lambda old, one: keep_in_place(books.live, old, one), state, new)
+            keep_in_place(books.live, tensors(state), tensors(new))
             allowed = logits
             for constraint in self.constraints:
                 allowed = constraint(books.place, allowed)
@@ -124,9 +124,16 @@ def tensors(state: S) -> list[Tensor]:
     return [leaf for _, leaf in leaves(state)]
 
 
-def keep_in_place(mask: Tensor, old: Tensor, new: Tensor) -> Tensor:
-    """``old`` becomes ``new`` where the mask (B,) is true."""
-    return torch.where(mask.view(-1, *[1] * (old.dim() - 1)), new.to(old.dtype), old, out=old)
+def keep_in_place(live: Bool[Tensor, " B"], old: Sequence[Tensor], new: Sequence[Tensor]) -> None:
+    """Each of ``old`` becomes the corresponding one of ``new`` in the rows that go on."""
+    pairs = [(a, b.to(a.dtype).contiguous()) for a, b in zip(old, new, strict=True) if a is not b]
+    if live.is_cuda and pairs:
+        from elman.decoding.row_kernels import keep_rows
+
+        keep_rows(live, *zip(*pairs, strict=True))
+        return
+    for a, b in pairs:
+        torch.where(live.view(-1, *[1] * (a.dim() - 1)), b, a, out=a)
 
 
 def token_log_probs(logits: Tensor, tokens: Tensor) -> Tensor:

@@ -10,14 +10,12 @@ import torch
 from torch import nn
 
 from elman.cells import Cell, Stacked
+from elman.decoding.interfaces import WritingNetwork
 from elman.layers.decoders.attention_decoder import AttentionDecoder
 from elman.layers.decoders.base import RecurrentDecoder
 from elman.layers.rnn import RNN
 from elman.scan import Choice, explain
 from elman.scan.executors.few import FEW, SMALLEST, why_not_few
-from elman.tasks.language_model.network import LanguageModelNetwork
-from elman.tasks.seq2seq.network import Seq2SeqNetwork
-from elman.tasks.seq2seq.quick_step import QuickSteps
 
 ROWS, STEPS = 32, 25  # of the batch that is asked about
 BY_STEPS = "step by step"
@@ -52,13 +50,9 @@ def executor_choices(net: nn.Module) -> list[ExecutorChoice]:
 
 def _choose_writing(net: nn.Module) -> Iterator[ExecutorChoice]:
     """Whether a GPU records the steps of texts that are written, of a network that writes."""
-    if isinstance(net, LanguageModelNetwork):
-        fixed = net.fixed_step()
-        reason = fixed if isinstance(fixed, str) else None
-    elif isinstance(net, Seq2SeqNetwork):
-        reason = QuickSteps(net).unrecordable_reason()
-    else:
+    if not isinstance(net, WritingNetwork):
         return
+    reason = net.unrecordable_reason()
     reasons = {} if reason is None else {RECORDED: reason}
     yield ExecutorChoice(
         "step", "writing, on a GPU", "the whole network", RECORDED if reason is None else BY_STEPS, reasons

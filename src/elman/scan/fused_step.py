@@ -10,6 +10,8 @@ from elman.cuda_graph import is_recording
 from elman.scan.executors.codegen.fusion_check import fuse_kernels, fusion_works
 from elman.shapes import Tensor
 
+_FEW = 512  # rows: of more, kernels take so long that to find out which go together is not worth it
+
 TokenStep = Callable[[Any, Tensor], tuple[Any, Tensor]]  # a state and tokens to a state and logits
 
 
@@ -17,7 +19,8 @@ def fuse_step(step: TokenStep) -> TokenStep:
     """The same step, with fewer kernels within a recording on a GPU."""
 
     def run(state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
-        fused = tokens.is_cuda and is_recording() and fusion_works(tokens.device)
+        few = tokens.is_cuda and len(tokens) <= _FEW
+        fused = few and is_recording() and fusion_works(tokens.device)
         with fuse_kernels(fused):
             return step(state, tokens)
 

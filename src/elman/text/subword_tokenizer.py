@@ -81,6 +81,11 @@ class SubwordTokenizer:
         kept = [i for i in ids if i not in (PAD, BOS, EOS)]
         return str(self._pieces.decode(kept, skip_special_tokens=False))
 
+    def decode_all(self, rows: Iterable[Sequence[int]]) -> list[str]:
+        """`decode` of many, by several threads."""
+        kept = [[i for i in ids if i not in (PAD, BOS, EOS)] for ids in rows]
+        return [str(text) for text in self._pieces.decode_batch(kept, skip_special_tokens=False)]
+
     def extend(self, tokens: Iterable[str]) -> SubwordTokenizer:
         if [*tokens]:
             raise ConfigError("subwords spell every word: they take no further tokens")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -125,24 +125,25 @@ class LanguageModelNetwork(nn.Module):
 
     def fixed_step(self) -> FixedStep[Any] | str:
         """The step with the weights as they are now, for a GPU to record; or why it cannot."""
-        if self.ngrams is not None:
-            return "n-grams look contexts up in Python"
-        if not isinstance(self.softmax, Softmax | Mixture):
-            return f"{type(self.softmax).__name__} has shapes that depend on the tokens"
-        if next(self.parameters()).dtype == torch.float64:
-            return "kernels for rows of logits have 32 bits"
-        stack = self.layers.cell
-        if not isinstance(stack, Stacked):
-            return "the layers are no stack of cells"
-        if reason := unrecordable_reason(stack):
+        if reason := self.unrecordable_reason():
             return reason
-        cells = [freeze_cell(cell) for cell in stack.layers]
+        cells = [freeze_cell(cell) for cell in cast(Stacked, self.layers.cell).layers]
 
         def step(state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
             state, h = step_cells(cells, state, self.embed(tokens[:, None])[:, 0])
             return state, self.softmax.logits(h)
 
         return FixedStep(fuse_step(step))
+
+    def unrecordable_reason(self) -> str | None:
+        """Why no CUDA graph can be made of its steps; None where one can."""
+        if self.ngrams is not None:
+            return "n-grams look contexts up in Python"
+        if not isinstance(self.softmax, Softmax | Mixture):
+            return f"{type(self.softmax).__name__} has shapes that depend on the tokens"
+        if next(self.parameters()).dtype == torch.float64:
+            return "kernels for rows of logits have 32 bits"
+        return unrecordable_reason(self.layers.cell)
 
     def _read_token(self, state: Any, tokens: Int[Tensor, " B"]) -> tuple[Any, Float[Tensor, "B H"]]:
         found = step_token(self, self._list_parts, state, tokens, whole=False)

@@ -28,6 +28,7 @@ from elman.layers.encoder import Encoder, EncoderOutput, RecurrentEncoder, State
 from elman.layers.rnn import RNN
 from elman.layers.softmax import Softmax
 from elman.layers.stateless_encoders import ConvolutionalEncoder, TransformerEncoder
+from elman.scan.fused_step import unrecordable_reason
 from elman.shapes import Bool, Int, Tensor
 from elman.state import State
 from elman.tasks.seq2seq.config import Seq2SeqConfig
@@ -118,6 +119,14 @@ class Seq2SeqNetwork(nn.Module):
     def read(self, session: DecoderContext, state: State, tokens: Int[Tensor, "B T"]) -> DecoderOutput:
         """What the decoder says after each of some tokens, before any output dropout."""
         return self.decoder.unroll(session, state, self.drop(self._embed(self.target, tokens)))
+
+    def unrecordable_reason(self) -> str | None:
+        """Why no CUDA graph can be made of the steps of its decoder; None where one can."""
+        if not isinstance(self.decoder, RecurrentDecoder):
+            return f"{type(self.decoder).__name__} has no cells"
+        if self.softmax.b.dtype == torch.float64:
+            return "kernels for rows of logits have 32 bits"
+        return next(filter(None, map(unrecordable_reason, self.decoder.layers)), None)
 
     def _embed(self, embedding: nn.Module, ids: Tensor) -> Tensor:
         xs: Tensor = embedding(ids)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import torch
-
 from elman.decoding import Step
 from elman.decoding.interfaces import FixedStep
 from elman.layers.decoders.attention_decoder import AttentionDecoder
-from elman.layers.decoders.base import DecoderContext, DecoderOutput, RecurrentDecoder
+from elman.layers.decoders.base import DecoderContext, DecoderOutput
 from elman.layers.decoders.decoder_program import find_program
 from elman.layers.decoders.inference import LazyWriter, freeze_cell
 from elman.layers.decoders.without_attention import ContextDecoder, PlainDecoder
-from elman.scan.fused_step import fuse_step, unrecordable_reason
+from elman.scan.fused_step import fuse_step
 from elman.shapes import Float, Int, Tensor
 from elman.state import State
 from elman.tasks.seq2seq.loss import step_after, to_vocabulary, with_copies
@@ -42,7 +40,7 @@ class QuickSteps:
             step = self._go_on(self.decoder, session)
         else:
             return step_after(self.net, session, batch)
-        return FixedStep(fuse_step(step)) if self.unrecordable_reason() is None else step
+        return FixedStep(fuse_step(step)) if self.net.unrecordable_reason() is None else step
 
     def _attend(self, session: DecoderContext, batch: Seq2SeqBatch) -> Step[State]:
         net, by_parts = self.net, self.writer.begin(session)
@@ -68,11 +66,3 @@ class QuickSteps:
             return state, net.softmax.logits(o)
 
         return step
-
-    def unrecordable_reason(self) -> str | None:
-        """Why no CUDA graph can be made of its steps; None where one can."""
-        if not isinstance(self.decoder, RecurrentDecoder):
-            return f"{type(self.decoder).__name__} has no cells"
-        if self.net.softmax.b.dtype == torch.float64:
-            return "kernels for rows of logits have 32 bits"
-        return next(filter(None, map(unrecordable_reason, self.decoder.layers)), None)

@@ -20,6 +20,7 @@ from elman.tasks.seq2seq.loss import costs, last_logits, loss, precise, step_aft
 from elman.tasks.seq2seq.quick_step import QuickSteps
 from elman.tasks.seq2seq.search import Seq2SeqBatch
 from elman.tasks.task_sequence_model import TaskSequenceModel
+from elman.text.subword_tokenizer import SubwordTokenizer
 from elman.text.vocab import BOS, EOS, UNK
 
 if TYPE_CHECKING:
@@ -82,10 +83,10 @@ class Seq2SeqSequenceModel(TaskSequenceModel):
         """Tokens, or the words that pieces of words make, cut as for BLEU."""
         tokenizer = self.task.tokenizers.target
         ended = [[token for token in row if token != EOS] for row in rows]
-        if tokenizer.level != "subword":
+        if not isinstance(tokenizer, SubwordTokenizer):
             return list(ended)
         cut = tokenize_13a if self.task.config.bleu == "13a" else str.split
-        return [cut(tokenizer.decode(row)) for row in ended]
+        return [cut(text) for text in tokenizer.decode_all(ended)]
 
     def _open(self, batch: Seq2SeqBatch, copies: int) -> tuple[DecoderContext, State]:
         """Sources are read once, however many sequences are written about each."""

@@ -105,12 +105,16 @@ def _pending_op(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Pendi
     return PendingOp(formula, result, shaped)
 
 
+_Pieces = tuple[dict[Any, Tensor], dict[Any, Tensor]]  # blocks that are written, and that are read
+
+
 class Segment:
     """Operations on blocks of one size: each element by itself."""
 
     def __init__(self, first: PendingOp) -> None:
         self.ops = [first]
         self.rows, self.width = len(first.result), first.result.shape[-1]
+        self.cuts: dict[int, _Pieces] = {}  # of the operations so far, by the width of a block
 
     def takes(self, op: PendingOp) -> bool:
         """Append the operation, unless its blocks are of another size or cut across written ones."""
@@ -118,15 +122,18 @@ class Segment:
         if len(op.result) != self.rows or (width % self.width and self.width % width):
             return False
         self.width, before = min(self.width, width), self.width
-        writes, reads = self._pieces(self.ops)
+        writes, reads = known = self.cuts.get(self.width) or self._pieces(self.ops)
         new_writes, new_reads = self._pieces([op])
         if _cross(writes, new_writes | new_reads) or _cross(new_writes, reads):
             self.width = before
             return False
         self.ops.append(op)
+        writes.update(new_writes)
+        reads.update(new_reads)
+        self.cuts = {self.width: known}
         return True
 
-    def _pieces(self, ops: Sequence[PendingOp]) -> tuple[dict[Any, Tensor], dict[Any, Tensor]]:
+    def _pieces(self, ops: Sequence[PendingOp]) -> _Pieces:
         """The blocks that are written and those that are read."""
         writes = {key(block): block for op in ops for block in self.cut(op.result)}
         operands = (a for op in ops for a in op.operands if isinstance(a, Tensor))
