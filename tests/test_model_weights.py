@@ -21,8 +21,9 @@ def folder(tmp_path_factory):
     config = LanguageModelConfig(hidden=40, embedding=33, layers=2)
     lm = LanguageModel.from_examples(config, TokenizerConfig(kind="chars"), [TEXT])
     torch.nn.init.normal_(lm.net.softmax.b)
-    save_model(lm, tmp_path_factory.mktemp("lm") / "m")
-    return tmp_path_factory.getbasetemp() / "lm0" / "m"
+    made = tmp_path_factory.mktemp("lm") / "m"
+    save_model(lm, made)
+    return made
 
 
 def test_matrices_are_rounded_and_biases_are_not(folder):

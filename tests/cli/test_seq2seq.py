@@ -271,7 +271,10 @@ def test_of_several_models_the_mean_of_their_attention_is_shown(elman, model, ma
         (["translate", "m", "b.en", "--length-penalty", "-1"], "--length-penalty is -1.0; it must be from 0"),
         (["translate", "m", "b.en", "--max-tokens", "0"], "--max-tokens is 0; it must be at least 1"),
         (["translate", "m", "b.en", "--beam", "0"], "--beam is 0; it must be from 1"),
-        (["translate", "m", "b.en", "--attention", "no/such/a.png"], "cannot be written"),
+        (
+            ["translate", "m", "b.en", "--attention", "no/such/a.png"],
+            "no/such/a.png: there is no folder no/such",
+        ),
         (["translate", "m", "b.en", "--attention", "a.gif"], "a.gif: a picture ends in .png, .svg or .pdf"),
         (["translate", "plain", "b.en", "--show-attention"], "there is no attention to show"),
         (["predict", "m", "b.en", "--format", "raw"], "--format raw is for taggers"),

@@ -120,8 +120,13 @@ def test_n_grams_learn_from_the_held_out_examples_when_the_model_is_validated():
 
 @pytest.mark.parametrize("valid", [True, False])
 def test_only_examples_of_the_training_file_are_learnt_when_they_were_held_out(tmp_path, monkeypatch, valid):
-    learnt = []
-    monkeypatch.setattr(Classifier, "learn_held_out", lambda self, training, held: learnt.append(len(held)))
+    learnt, learn = [], Classifier.learn_held_out
+
+    def count(self, training, held):
+        learnt.append(len(held))
+        learn(self, training, held)
+
+    monkeypatch.setattr(Classifier, "learn_held_out", count)
     rows = [(e.text, e.label) for e in examples(40)]
     given = {"valid": [(e.text, e.label) for e in examples(6, seed=1)]} if valid else {}
     Classifier.train(rows, **given, epochs=1, recipe={"model": {**TINY, "ngrams": True}})

@@ -69,18 +69,18 @@ def _measure(cell: Formulaic, shape: Shape, work: Work) -> dict[str, bool]:
 def _make_update(
     cell: Formulaic, shape: Shape, work: Work, run: Callable[..., tuple[Tensor, object]]
 ) -> Callable[[], None]:
-    """A layer, forward and backward, with the gradients of its input and weights."""
-    W, b = cell.affine()
+    """A layer, forward and backward, with the gradients of its input and recurrent weights."""
+    W, _ = cell.affine()
     draw = torch.Generator(W.device).manual_seed(0)
     size = (work.steps, work.rows, work.input_size)
     xs = torch.randn(size, generator=draw, device=W.device).transpose(0, 1).to(shape.dtype).requires_grad_()
+    # Leaves of its own: those of the cell may belong to a graph on the usual stream, which no recording may touch.
     given = GivenWeights(cell, [U.detach().requires_grad_() for U in cell.matrices()])
-    weights = [t for t in (W, b, *given.matrices()) if t is not None and t.requires_grad]
 
     def update() -> None:
         with torch.enable_grad(), torch.autocast("cuda", shape.dtype):
             execution = Execution.begin(xs, None)
             ys, _ = run(given, xs, given.initial(xs), execution)
-            torch.autograd.grad(ys, [xs, *weights], torch.ones_like(ys))
+            torch.autograd.grad(ys, [xs, *given.matrices()], torch.ones_like(ys))
 
     return update
