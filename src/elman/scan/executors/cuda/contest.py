@@ -74,7 +74,7 @@ def _make_update(
     draw = torch.Generator(W.device).manual_seed(0)
     size = (work.steps, work.rows, work.input_size)
     xs = torch.randn(size, generator=draw, device=W.device).transpose(0, 1).to(shape.dtype).requires_grad_()
-    # Leaves of its own: those of the cell may belong to a graph on the usual stream, which no recording may touch.
+    # Leaves of its own: those of the cell may belong to a graph on the usual stream, which a recording spoils.
     given = GivenWeights(cell, [U.detach().requires_grad_() for U in cell.matrices()])
 
     def update() -> None:
