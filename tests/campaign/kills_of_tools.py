@@ -66,7 +66,7 @@ def kill_search(folder: Path, rng: random.Random) -> int:
             _, said = process.communicate(timeout=rng.uniform(1, 12) if kills < MOST else LIMIT)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.communicate()
+            _, said = process.communicate()  # it may have ended by itself just then
             kills += 1
             time.sleep(1)  # its training ends with it, and lets go of the folder
         after = _results(out)
