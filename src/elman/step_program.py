@@ -51,7 +51,7 @@ class _FoldedTable(ctypes.Structure):
     _fields_ = tuple((name, _pointer) for name in ("E", "rows", "known"))
 
 
-class Sample(ctypes.Structure):
+class WeightSample(ctypes.Structure):
     """Some numbers of a matrix, and what they were when something was made of it."""
 
     _fields_ = (("at", _pointer), ("values", _pointer), ("count", _long), ("step", _long))
@@ -76,7 +76,7 @@ class Sources(ctypes.Structure):
     )
 
 
-class Call(ctypes.Structure):
+class ProgramCall(ctypes.Structure):
     """What changes from one call to the next."""
 
     _fields_ = (
@@ -165,7 +165,7 @@ class ProgramBuilder:
         self._add(kind=FIND, to=to, source=weights, beside=reader)
         return to
 
-    def finish(self, samples: Sequence[Sample] = ()) -> StepProgram:
+    def finish(self, samples: Sequence[WeightSample] = ()) -> StepProgram:
         """The program so far; where samples have changed, it says so instead of running (`Outdated`)."""
         return StepProgram(self, samples)
 
@@ -176,10 +176,10 @@ class ProgramBuilder:
 class StepProgram:
     """A program that can be run; any number of threads may do so at once."""
 
-    def __init__(self, builder: ProgramBuilder, samples: Sequence[Sample]) -> None:
+    def __init__(self, builder: ProgramBuilder, samples: Sequence[WeightSample]) -> None:
         count, widths = len(builder.instructions), (_int * len(builder.widths))(*builder.widths)
         instructions = (_Instruction * count)(*builder.instructions)
-        sampled = (Sample * len(samples))(*samples)
+        sampled = (WeightSample * len(samples))(*samples)
         self._kept = [builder.kept, instructions, widths, sampled]
         addresses = [ctypes.addressof(each) for each in (instructions, widths, sampled)]
         sizes = len(samples), count, len(builder.widths), builder.given, builder.scratch, builder.vocabulary
@@ -203,7 +203,7 @@ class StepProgram:
     ) -> None:
         places = self._places(*given)
         at = None if sources is None else ctypes.addressof(sources)
-        call = Call(ctypes.addressof(places), tokens, at, source_rows, parallel, rows, threads)
+        call = ProgramCall(ctypes.addressof(places), tokens, at, source_rows, parallel, rows, threads)
         if outcome := self._run(self._at, ctypes.byref(call)):
             kind, said = _OUTCOMES[outcome]
             raise kind(said)

@@ -73,7 +73,7 @@ def step_token(
         try:
             return found(state, tokens)
         except Outdated:
-            pass
+            pass  # a weight was changed without torch's notice: the step is written anew
     embed, cell, output = find_parts()
     found = known[whole] = TokenStep(owner, embed, cell, output if whole else None)
     return found(state, tokens)

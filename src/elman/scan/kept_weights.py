@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from elman.shapes import Tensor
-from elman.step_program import Matrix, Sample, pack_bfloat16
+from elman.step_program import Matrix, WeightSample, pack_bfloat16
 
 _SAMPLES = 256  # numbers of a matrix that are looked at before each use of what was made of it
 _ALL = 2**14  # numbers that are all looked at
@@ -28,7 +28,7 @@ class KeptWeights:
         self._owners = {id(t): (m._parameters, name) for m in every for name, t in m._parameters.items()}
         self._weights: dict[int, tuple[Any, str, Tensor, int, bool]] = {}
         self._versions: list[tuple[Tensor, int]] = []
-        self.samples: list[Sample] = []
+        self.samples: list[WeightSample] = []
         self._memory: list[Tensor] = []
 
     def find(self, t: Tensor) -> int | None:
@@ -54,7 +54,7 @@ class KeptWeights:
         step = 1 if t.numel() <= _ALL else t.numel() // _SAMPLES
         values = t.detach().view(-1)[::step].clone()
         self._memory.append(values)
-        self.samples.append(Sample(t.data_ptr(), values.data_ptr(), len(values), step))
+        self.samples.append(WeightSample(t.data_ptr(), values.data_ptr(), len(values), step))
 
     def allocate(self, *shape: int, dtype: torch.dtype = torch.float32) -> int:
         """Memory that lasts as long as this; zeros where it is of bytes."""

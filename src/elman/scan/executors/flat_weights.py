@@ -19,7 +19,7 @@ from elman.shapes import Tensor
 Place = tuple[torch.Size, tuple[int, ...], int]  # shape, strides and where it begins
 
 
-class Layout(NamedTuple):
+class FlatLayout(NamedTuple):
     """Where the weights lie in their buffer."""
 
     size: int
@@ -36,7 +36,7 @@ def flatten_weights(weights: Sequence[Tensor], mode: str, dtype: torch.dtype) ->
 @cache
 def _find_layout(
     shapes: tuple[tuple[int, ...], ...], mode: str, dtype: torch.dtype, device: torch.device
-) -> Layout:
+) -> FlatLayout:
     """Asked of cuDNN: it moves weights of these shapes to where it wants them."""
     (_, inputs), (_, outputs) = shapes[:2]
     projects = len(shapes) in (3, 5)
@@ -48,12 +48,12 @@ def _find_layout(
         whole = torch._cudnn_rnn_flatten_weight(
             weights, len(weights), inputs, number, hidden, projected, 1, True, False
         )
-    return Layout(whole.numel(), tuple((w.shape, w.stride(), int(w.storage_offset())) for w in weights))
+    return FlatLayout(whole.numel(), tuple((w.shape, w.stride(), int(w.storage_offset())) for w in weights))
 
 
 class _FlatWeights(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, layout: Layout, dtype: torch.dtype, *weights: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, layout: FlatLayout, dtype: torch.dtype, *weights: Tensor) -> tuple[Tensor, ...]:
         ctx.dtype = weights[0].dtype
         whole = weights[0].new_empty(layout.size, dtype=dtype)
         views = [whole.as_strided(*place) for place in layout.places]
