@@ -14,8 +14,9 @@ import triton.language as tl  # type: ignore[import-not-found,import-untyped,unu
 from torch import Tensor
 
 
-# An operator, so that what looks at single operations (the fusion of kernels) sees it.
-@torch.library.custom_op("elman::one_row", mutates_args=())
+# An operator, so that what looks at single operations (the fusion of kernels) sees it. Its schema is written
+# out: who wraps the function to check its arguments leaves no types to read it from.
+@torch.library.custom_op("elman::one_row", mutates_args=(), schema="(Tensor x, Tensor W, Tensor? b) -> Tensor")
 def multiply_one_row(x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
     """`torch.nn.functional.linear` of x (1, D)."""
     width, depth = W.shape

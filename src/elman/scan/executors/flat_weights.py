@@ -25,6 +25,11 @@ class FlatLayout(NamedTuple):
     size: int
     places: tuple[Place, ...]
 
+    def make_buffer(self, like: Tensor, dtype: torch.dtype) -> Tensor:
+        """Without biases cuDNN still adds those that it has room for: they are zero."""
+        full = sum(prod(shape) for shape, _, _ in self.places) == self.size
+        return (like.new_empty if full else like.new_zeros)(self.size, dtype=dtype)
+
 
 def flatten_weights(weights: Sequence[Tensor], mode: str, dtype: torch.dtype) -> list[Tensor]:
     """Views of one buffer; ``mode`` is cuDNN's name of the cell (LSTM, GRU, RNN_TANH, RNN_RELU)."""
@@ -55,7 +60,7 @@ class _FlatWeights(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, layout: FlatLayout, dtype: torch.dtype, *weights: Tensor) -> tuple[Tensor, ...]:
         ctx.dtype = weights[0].dtype
-        whole = weights[0].new_empty(layout.size, dtype=dtype)
+        whole = layout.make_buffer(weights[0], dtype)
         views = [whole.as_strided(*place) for place in layout.places]
         torch._foreach_copy_(views, weights)
         return tuple(views)
