@@ -36,7 +36,7 @@ from elman.artifact import save_model
 from elman.tasks.classifier.task import Classifier, ClassifierExample
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model.task import LanguageModel, LanguageModelConfig
-from elman.tasks.seq2seq import translation
+from elman.tasks.seq2seq import quick_step
 from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqExample
 from elman.tasks.tagger.task import Tagger, TaggerExample
 
@@ -166,7 +166,7 @@ def measure_beam(rounds: int) -> dict[str, float]:
     written = len(model.translations([source], beam=5)[0][0].tokens)
 
     def without() -> None:
-        programs = patch.object(translation, "find_program", lambda *parts: None)
+        programs = patch.object(quick_step, "find_program", lambda *parts: None)
         with patch.object(few_rows, "most_rows", lambda: 0), programs:
             model.translate([source], beam=5)
 
