@@ -89,6 +89,7 @@ def test_it_is_worthwhile_where_a_recorded_stack_has_no_kernel_of_its_own():
     assert not asked(slow, far)
     with recording():
         assert asked(slow, far)
+        assert asked(slow.sample_masks(near), far)
         assert not asked(slow, near)
         assert not asked(Stacked(slow.layers[:1]), far)
         assert not asked(fast, far)

@@ -34,8 +34,8 @@ def worthwhile(cell: Stacked, xs: Tensor, execution: Execution) -> bool:
     if not plain or len(cell.layers) < 2 or not all(map(runs_stepwise, cell.layers)):
         return False
     # Where one layer goes step by step, all do: a kernel for a whole sequence would take all processors.
-    executors = (choose_executor(part, execution) for part in _find_formulas(cell))
-    return any(executor.name == CODEGEN.name for executor in executors)
+    parts = (part for layer in cell.layers for part in _find_formulas(layer))
+    return any(choose_executor(part, execution).name == CODEGEN.name for part in parts)
 
 
 def runs_stepwise(cell: Cell[Any]) -> bool:
