@@ -31,8 +31,8 @@ import torch
 from torch import nn
 
 import elman
-from elman import few_rows
 from elman.artifact import save_model
+from elman.kernels import few_rows
 from elman.tasks.classifier.task import Classifier, ClassifierExample
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model.task import LanguageModel, LanguageModelConfig

@@ -15,7 +15,7 @@ from baselines import OURS, BenchSet, Outcome
 from baselines.classifier_sets import read_rows
 from baselines.pair_sets import read_groups, score_texts
 from baselines.wall_limit import end_in_time, time_left
-from elman.model_files import RUN
+from elman.files.model_files import RUN
 
 
 class Finished(NamedTuple):

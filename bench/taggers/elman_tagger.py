@@ -13,7 +13,7 @@ from typing import cast
 from safetensors.torch import load_file
 
 import elman
-from elman.model_files import CHECKPOINT
+from elman.files.model_files import CHECKPOINT
 from elman.tasks.tagger import Tagger, TaggerExample
 from elman.text.spans import tags_to_spans
 from elman.training.ema import load_weights

@@ -15,8 +15,8 @@ import torch
 from safetensors.torch import load, save
 
 import elman
-from elman.model_bytes import model_to_files
-from elman.model_digests import with_digests
+from elman.artifact.model_bytes import model_to_files
+from elman.artifact.model_digests import with_digests
 from elman.tasks.base import PredictOptions, Task
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model.config import LanguageModelConfig

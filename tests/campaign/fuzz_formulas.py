@@ -14,13 +14,13 @@ from typing import Any
 import torch
 
 import elman
+from elman.artifact.model_bytes import model_to_files
+from elman.artifact.model_digests import with_digests
 from elman.cells import CELLS, FormulaCell, Formulaic, resolve_cell
 from elman.formula import equations
 from elman.formula.formula_data import formula_to_data
 from elman.formula.operation import OPS
 from elman.formula.stored_formula import read_formula
-from elman.model_bytes import model_to_files
-from elman.model_digests import with_digests
 from elman.scan import scan
 from elman.state import leaves
 from tests.campaign.fuzz_folders import VALUES, places

@@ -11,12 +11,12 @@ from typing import Any, get_args, get_type_hints
 import click
 import torch
 
-from elman.building_limit import BuildingLimit
 from elman.cli.app import elman as command
 from elman.config import apply_override, build_config, to_plain
 from elman.errors import ConfigError
 from elman.pipeline.recipe import Recipe, build, recipe_class
 from elman.ranges import find_number
+from elman.tasks.building_limit import BuildingLimit
 from elman.tasks.registry import TASKS
 from elman.text.tables import InMemory
 from tests.campaign.harness import Target, main

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from elman.cells import CELLS
-from elman.few_rows import most_rows, unsupported_reason
+from elman.kernels.few_rows import most_rows, unsupported_reason
 from elman.layers.attention import Attention
 from elman.layers.decoders.decoder_program import find_program
 from elman.layers.embedding import Embedding

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from elman.cells import GRU, LSTM, Dropout, Mogrifier, Residual, Stacked, Zoneout
-from elman.few_rows import most_rows, unsupported_reason
+from elman.kernels.few_rows import most_rows, unsupported_reason
 from elman.layers import token_step
 from elman.layers.embedding import Embedding
 from elman.layers.softmax import Softmax

@@ -6,13 +6,13 @@ import subprocess
 import pytest
 
 from elman.cells import LSTM
-from elman.few_rows import few_rows_source
 from elman.formula.cpp_steps import print_steps
-from elman.large_products import large_product_source
+from elman.kernels.few_rows import few_rows_source
+from elman.kernels.large_products import large_product_source
+from elman.kernels.token_ranking import ranking_source
 from elman.native.library import FOLDER, OPTIONS
+from elman.native.step_program import step_program_source
 from elman.scan.executors.cpu import source_of
-from elman.step_program import step_program_source
-from elman.token_ranking import ranking_source
 
 COMPILER = shutil.which("aarch64-linux-gnu-g++")
 SOURCES = [

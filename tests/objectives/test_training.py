@@ -10,7 +10,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from elman.model_files import METRICS_LOG
+from elman.files.model_files import METRICS_LOG
 from elman.objectives import draw_samples
 from elman.objectives.risk import measure_costs
 from elman.objectives.sample_sequences import unpad

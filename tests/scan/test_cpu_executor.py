@@ -9,11 +9,11 @@ from copy import deepcopy
 import pytest
 import torch
 
-from elman import large_products
 from elman.cells import CELLS, GRU, LSTM, Elman, FormulaCell, Mogrifier, ResetAfterGRU, WeightDrop, Zoneout
 from elman.errors import ModelError
 from elman.formula import State, formula, tanh
 from elman.formula.operation import OPS
+from elman.kernels import large_products
 from elman.native import library
 from elman.native.library import NativeError, find_compiler, load_library
 from elman.scan import EXECUTORS, explain, scan

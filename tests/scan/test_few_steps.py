@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from elman.cells import GRU, LSTM, Dropout, FormulaCell, Mogrifier, Residual, Stacked, Zoneout
-from elman.few_rows import unsupported_reason
+from elman.kernels.few_rows import unsupported_reason
 from elman.scan import explain, scan
 from elman.scan.few_steps import find_steps
 from elman.scan.single_step import can_step, step_cell

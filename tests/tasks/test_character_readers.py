@@ -9,7 +9,7 @@ import torch
 
 import elman
 from elman.errors import ConfigError, ModelError
-from elman.model_files import READERS
+from elman.files.model_files import READERS
 
 LINES = ["when was the war", "in which year was it", "where is the river", "in which town is it"] * 6
 ROWS = [(line, "time" if "war" in line or "year" in line else "place") for line in LINES]

@@ -10,10 +10,10 @@ from torch import nn
 
 import elman
 from elman import free_memory
-from elman.building_limit import BuildingLimit
 from elman.errors import ConfigError
 from elman.layers.attention import Additive, Attention, Dot
 from elman.layers.embedding import Embedding, Pretrained
+from elman.tasks.building_limit import BuildingLimit
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model.config import LanguageModelConfig
 from elman.tasks.language_model.network import LanguageModelNetwork

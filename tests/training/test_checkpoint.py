@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from safetensors.torch import save_file
 from toy import Net, Problem
 
-from elman import atomic_files
 from elman.errors import ModelError
+from elman.files import atomic_files
 from elman.training import checkpoint
 from elman.training.checkpoint import checkpoint_size, load_checkpoint, save_checkpoint
 from elman.training.events import Checkpoint

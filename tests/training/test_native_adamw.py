@@ -7,10 +7,10 @@ import torch
 from torch import nn
 from torch.nn.functional import embedding
 
-from elman import native_adamw
+from elman.kernels import native_adamw
+from elman.kernels.native_adamw import NativeAdamW, find_tables, fits_native, sparse_gradients
 from elman.layers.embedding import Embedding
 from elman.layers.softmax import Softmax
-from elman.native_adamw import NativeAdamW, find_tables, fits_native, sparse_gradients
 from elman.training import TrainingConfig, make_optimizer
 
 

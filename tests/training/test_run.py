@@ -16,8 +16,8 @@ import pytest
 from toy import Net, Problem, same
 
 from elman.errors import ModelError
+from elman.files.model_files import CHECKPOINT, METRICS_LOG
 from elman.interruption import defer_signals
-from elman.model_files import CHECKPOINT, METRICS_LOG
 from elman.training.display import BarDisplay, LineDisplay, make_display
 from elman.training.events import Checkpoint, Evaluation, Event, TrainingEnd, Update
 from elman.training.metrics_log import MetricsLog

@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from elman.model_files import CHECKPOINT
+from elman.files.model_files import CHECKPOINT
 from elman.training.distributed import is_main_process
 from elman.training.ema import tensors_by_name
 from elman.training.evaluation import Validation

@@ -11,8 +11,8 @@ from elman.cells.formulaic import Formulaic
 from elman.errors import ArgumentError, ModelError, show_value
 from elman.formula import Formula, Node
 from elman.formula.traversal import topological
-from elman.large_products import linear_large
-from elman.mixed_products import is_mixed, linear_mixed
+from elman.kernels.large_products import linear_large
+from elman.kernels.mixed_products import is_mixed, linear_mixed
 from elman.shapes import Tensor
 
 

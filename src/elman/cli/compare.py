@@ -10,7 +10,7 @@ import click
 from elman.cli.number_list import NumberList
 from elman.cli.terminal import PICTURE, option, picture_format_option
 from elman.errors import ConfigError
-from elman.picture_files import plan_picture
+from elman.files.picture_files import plan_picture
 from elman.ranges import PositiveFloat, PositiveInt, RunCount, Seed, Size
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from elman.cli.terminal import print_table, say
-from elman.model_files import CURVE, CURVE_PICTURE
+from elman.files.model_files import CURVE, CURVE_PICTURE
 from elman.number_format import format_score
 
 if TYPE_CHECKING:

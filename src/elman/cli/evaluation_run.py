@@ -12,7 +12,7 @@ from elman.cli.decoding_options import DecodingOptions
 from elman.cli.model_args import load_model
 from elman.cli.terminal import progress_bar
 from elman.errors import ConfigError
-from elman.model_files import CONFIG
+from elman.files.model_files import CONFIG
 from elman.tasks.registry import TASKS
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from elman.cli.inspect_text import explanation_json, plot_explanation, show_expl
 from elman.cli.model_args import cell_option, model_argument
 from elman.cli.terminal import FOLDER, option, picture_format_option, print_table
 from elman.errors import ConfigError
-from elman.picture_files import PictureFolder, plan_picture
+from elman.files.picture_files import PictureFolder, plan_picture
 from elman.ranges import PositiveInt
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from elman.cli.terminal import print_table, say
 
 if TYPE_CHECKING:
     from elman.cli.inspect_model import InspectedModel
+    from elman.files.picture_files import PictureFolder
     from elman.inspect.exposure_curves import Exposure
-    from elman.picture_files import PictureFolder
 
 
 def exposure_on_files(seen: InspectedModel, files: tuple[str, ...]) -> Exposure:

@@ -10,8 +10,8 @@ import click
 from elman.cli.terminal import print_table, say
 
 if TYPE_CHECKING:
+    from elman.files.picture_files import PictureFolder
     from elman.inspect.memory_horizon import LayerMemory
-    from elman.picture_files import PictureFolder
 
 NAMED = 3  # units with the longest memory that are named
 

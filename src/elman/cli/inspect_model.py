@@ -14,8 +14,8 @@ from elman.cli.terminal import print_table, say
 from elman.number_format import format_score, format_scores
 
 if TYPE_CHECKING:
+    from elman.files.picture_files import PictureFolder
     from elman.inspect.history import TrainingHistory
-    from elman.picture_files import PictureFolder
     from elman.tasks.base import Task
     from elman.tasks.results import ModelRecord
 
@@ -31,8 +31,8 @@ class InspectedModel(NamedTuple):
 def read_model_folder(folder: Path) -> InspectedModel:
     """All that lies in a model folder."""
     from elman.errors import ModelError
+    from elman.files.model_files import METRICS, METRICS_LOG
     from elman.inspect.history import read_history
-    from elman.model_files import METRICS, METRICS_LOG
 
     model, log = load_model(folder), folder / METRICS_LOG
     if model.record is None or not isinstance(model.record.metrics, dict):

@@ -11,8 +11,8 @@ from elman.cli.terminal import print_table, say
 from elman.cli.token_colors import show_tokens, surprisal_color, weight_color
 
 if TYPE_CHECKING:
+    from elman.files.picture_files import PictureFolder
     from elman.inspect.text_explanation import TextExplanation
-    from elman.picture_files import PictureFolder
 
 
 def explanation_json(found: TextExplanation) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from elman.atomic_files import write_atomically
 from elman.cli.cell_template import CELL_FILE
 from elman.cli.ordered_group import OrderedGroup
 from elman.cli.output_file import check_output
 from elman.cli.terminal import option, say
 from elman.errors import ConfigError, printable, quote
+from elman.files.atomic_files import write_atomically
 
 
 @click.group(cls=OrderedGroup, short_help="Write a file to begin with: a cell of your own.")

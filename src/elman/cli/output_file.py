@@ -57,7 +57,7 @@ def check_output(option: str, out: Path, *sources: str) -> None:
 @contextmanager
 def open_output(out: Path | None, source: str) -> Iterator[ByteStream]:
     """Standard output, or a file beside ``out`` that becomes it at the end; never the source itself."""
-    from elman.atomic_files import open_atomically
+    from elman.files.atomic_files import open_atomically
 
     if out is None:
         yield sys.stdout.buffer

@@ -12,8 +12,8 @@ import click
 
 from elman.cli.number_type import with_range
 from elman.errors import ConfigError, printable
+from elman.files.picture_files import PICTURE_FORMATS, plan_picture
 from elman.folders.output_folder import parse_folder
-from elman.picture_files import PICTURE_FORMATS, plan_picture
 
 if TYPE_CHECKING:
     from rich.progress import Progress

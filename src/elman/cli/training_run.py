@@ -75,8 +75,8 @@ def run_training(recipe: Recipe, run: RunOptions) -> None:
     """Train once, or once for each seed, and print the scores."""
     import torch
 
+    from elman.kernels.reused_memory import keep_freed_memory
     from elman.pipeline.recipe import hold_pipes
-    from elman.reused_memory import keep_freed_memory
     from elman.training.distributed import is_main_process
 
     check_series(run)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elman.errors import ConfigError
-from elman.model_files import FOLDS, SEEDS
+from elman.files.model_files import FOLDS, SEEDS
 from elman.number_format import format_score
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import click
 
 from elman.cli.terminal import option, say
 from elman.errors import ConfigError
-from elman.picture_files import plan_picture
+from elman.files.picture_files import plan_picture
 
 if TYPE_CHECKING:
     from elman.decoding import BeamTree
@@ -37,8 +37,8 @@ tree_option = option(
 
 def write_tree(tree: BeamTree, path: Path, *, about: str, number: int = 1) -> None:
     """The tree of the first answer at ``path``, that of the second beside it: FILE-2."""
-    from elman.atomic_files import write_atomically
     from elman.decoding import format_tree
+    from elman.files.atomic_files import write_atomically
     from elman.inspect.tree_plot import plot_tree
 
     path = path.with_stem(f"{path.stem}-{number}") if number > 1 else path

@@ -91,7 +91,7 @@ def report_search(search: Search) -> None:
 
 def _train_best(search: Search, recipe: Path) -> Any:
     """The best settings trained on all data: each fold left out a part of it."""
-    from elman.model_files import METRICS
+    from elman.files.model_files import METRICS
     from elman.pipeline.trial_run import stop_runs
     from elman.pipeline.tune_settings import TICK
     from elman.text.json_io import read_json

@@ -6,12 +6,12 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from elman.atomic_files import write_atomically
 from elman.corpora.catalogue import Corpus, CorpusFile
 from elman.corpora.corpus_check import check_file, is_content, pack, unpack
 from elman.corpora.download import Progress, download
 from elman.corpora.word2vec_text import read_word2vec
 from elman.errors import DataError
+from elman.files.atomic_files import write_atomically
 
 MARGIN = 4096  # what a packed file may have more than its content
 

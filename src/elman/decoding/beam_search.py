@@ -20,9 +20,9 @@ from elman.decoding.hypotheses import BeamLayer, BeamState, Floats, Ints
 from elman.decoding.interfaces import Constraint, Step, Stop
 from elman.decoding.stable_topk import stable_topk
 from elman.decoding.tree_history import TokenLayer, TreeHistory
+from elman.kernels.token_ranking import rank_rows
 from elman.shapes import Int, Tensor
 from elman.state import S, pick
-from elman.token_ranking import rank_rows
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,19 @@ import re
 from pathlib import Path
 from typing import Any
 
-from elman.atomic_files import temporary_path
+from elman.files.atomic_files import temporary_path
+from elman.files.model_files import (
+    BEGUN_FILES,
+    CHECKPOINT,
+    CONFIG,
+    CURVE_FILES,
+    CURVE_FOLDER,
+    FOLDS,
+    RUN,
+    SEEDS,
+)
 from elman.folders.folder_lock import LOCK
 from elman.folders.folder_swap import BESIDE, COMPLETE, MOVING, NEW
-from elman.model_files import BEGUN_FILES, CHECKPOINT, CONFIG, CURVE_FILES, CURVE_FOLDER, FOLDS, RUN, SEEDS
 
 _OWN = {LOCK, NEW, COMPLETE, MOVING, BESIDE}
 _SERIES = re.compile(rf"{CURVE_FOLDER}|(seed|fold)-\d+")  # of several runs, each looked into by itself

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from elman.atomic_files import sync_path, sync_tree
+from elman.files.atomic_files import sync_path, sync_tree
+from elman.files.model_files import CHECKPOINT, CONFIG, MODEL_FILES, RUN_FILES
 from elman.folders.folder_lock import FolderInUseError, lock_folder
-from elman.model_files import CHECKPOINT, CONFIG, MODEL_FILES, RUN_FILES
 
 NEW, COMPLETE, MOVING = ".new", ".complete", ".moving"
 BESIDE = ".run"  # where a run keeps its files until its model is complete, if the folder holds others

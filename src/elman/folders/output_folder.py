@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from elman.errors import ConfigError, quote_list
+from elman.files.model_files import MODEL_FILES, RUN_FILES
 from elman.folders.folder_contents import find_foreign_files, has_model, has_progress, has_progress_beside
 from elman.folders.folder_lock import check_unlocked, lock_folder
 from elman.folders.folder_swap import BESIDE, finish_swap, stage_files
-from elman.model_files import MODEL_FILES, RUN_FILES
 
 OVERWRITE = "--overwrite (in Python overwrite=True)"
 RESUME = "--resume (in Python resume=True)"

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from elman.atomic_files import temporary_path
+from elman.files.atomic_files import temporary_path
+from elman.files.model_files import BEGUN_FILES, CHECKPOINT, MODEL_FILES, RUN_FILES
 from elman.folders.folder_contents import find_run, has_model, has_progress, has_progress_beside, has_run
 from elman.folders.folder_lock import lock_folder
 from elman.folders.folder_swap import BESIDE, NEW, finish_swap, remove_path, stage_files
 from elman.folders.output_folder import check_may_train
-from elman.model_files import BEGUN_FILES, CHECKPOINT, MODEL_FILES, RUN_FILES
 
 
 @dataclass(frozen=True)

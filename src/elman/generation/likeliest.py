@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from elman.kernels.token_ranking import rank_tokens
 from elman.shapes import Float, Tensor
-from elman.token_ranking import rank_tokens
 
 
 def likeliest(logits: Float[Tensor, " V"], barred: Sequence[int], k: int) -> list[tuple[float, int]]:

@@ -19,11 +19,11 @@ from elman.generation.partial_prefix import partial_prefix
 from elman.generation.predictor import LMPredictor
 from elman.generation.prefix_search import Continuation, next_tokens
 from elman.generation.token_bytes import decode_partial, display_token, token_bytes
+from elman.kernels.token_ranking import find_log_probability
 from elman.ranges import PositiveInt
 from elman.shapes import Float, Tensor
 from elman.state import State, eval_mode, from_bytes, leaves, map_state, to_bytes
 from elman.text.arguments import check_text
-from elman.token_ranking import find_log_probability
 
 _CHUNK = 256  # tokens read at once, so that a long piece needs no more memory than a short one
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from elman.atomic_files import write_atomically
 from elman.errors import ConfigError
+from elman.files.atomic_files import write_atomically
 from elman.inspect.mistakes import ExplainedMistake
 
 ENDINGS = (".tsv", ".csv", ".jsonl")

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from elman.errors import ModelError, printable
+from elman.files.picture_files import NO_MATPLOTLIB, picture_format
 from elman.inspect.gradients import Norms
 from elman.inspect.history import TrainingHistory, running_mean
-from elman.picture_files import NO_MATPLOTLIB, picture_format
 
 # Text stays text, to be searched and edited; the same picture is the same file, whenever it is drawn.
 _STYLE: Any = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "elman"}

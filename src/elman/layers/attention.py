@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from elman.errors import ModelError
-from elman.large_products import linear_large
+from elman.kernels.large_products import linear_large
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import pick
 

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from elman.errors import check_option
-from elman.large_products import linear_large, multiply_large
+from elman.kernels.large_products import linear_large, multiply_large
 from elman.operators import as_operator
 from elman.scan.execution import compute_dtype
 from elman.second_derivatives import differentiate_plainly, needs_plain_form

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from elman.errors import ModelError
-from elman.large_products import linear_large
+from elman.kernels.large_products import linear_large
 from elman.layers.rnn import select_last
 from elman.shapes import Bool, Float, Tensor
 

@@ -14,7 +14,7 @@ from math import log
 import torch
 from torch.nn.functional import embedding
 
-from elman.large_products import linear_large
+from elman.kernels.large_products import linear_large
 from elman.layers.cross_entropy import weighted_mean
 from elman.shapes import Float, Int, Tensor
 

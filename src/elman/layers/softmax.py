@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from elman.errors import ModelError
-from elman.few_rows import linear_few
-from elman.large_products import linear_large
+from elman.kernels.few_rows import linear_few
+from elman.kernels.large_products import linear_large
 from elman.layers.cross_entropy import linear_cross_entropy, linear_nll, weighted_mean
 from elman.layers.embedding import UNKNOWN, Embedding
 from elman.layers.sampled_softmax import sampled_cross_entropy

@@ -10,14 +10,14 @@ import torch
 from torch import nn
 
 from elman.cells import Cell
-from elman.few_rows import most_rows
+from elman.kernels.few_rows import most_rows
 from elman.layers.embedding import Embedding
 from elman.layers.softmax import Softmax
 from elman.native.host_threads import find_parallel
+from elman.native.step_program import Outdated, ProgramBuilder
 from elman.scan.kept_weights import KeptWeights
 from elman.scan.stack_program import StackWriter, find_layout, read_states
 from elman.shapes import Float, Int, Tensor
-from elman.step_program import Outdated, ProgramBuilder
 
 Parts = tuple[nn.Module, Cell[Any], Softmax | None]
 """An embedding, a cell, and the output; none is asked for where it is no single product."""

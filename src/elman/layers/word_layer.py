@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from elman.cells import LSTM
-from elman.character_filters import filter_characters, filter_features
+from elman.kernels.character_filters import filter_characters, filter_features
 from elman.layers.character_states import CharacterStates
 from elman.layers.embedding import Embedding, OneHot, PretrainedEmbedding, WordDropout
 from elman.layers.rnn import BiRNN

@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from elman.atomic_files import write_atomically
 from elman.errors import ModelError
+from elman.files.atomic_files import write_atomically
 from elman.live_page.describe_network import NETWORK_LAYERS
 from elman.live_page.describe_reading import READING_LAYERS
 from elman.live_page.describe_scores import SCORE_LAYERS

@@ -11,8 +11,8 @@ import torch
 
 from elman import artifact
 from elman.errors import ConfigError
+from elman.files.model_files import DECISION
 from elman.folders.output_folder import check_may_begin
-from elman.model_files import DECISION
 from elman.pipeline.start_model import differing_options
 from elman.shapes import Tensor
 from elman.tasks.base import Task

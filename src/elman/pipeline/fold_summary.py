@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from elman.atomic_files import write_atomically
-from elman.model_files import FOLDS
+from elman.files.atomic_files import write_atomically
+from elman.files.model_files import FOLDS
 from elman.number_format import format_score
 from elman.pipeline.seed_summary import SeedRun, spread_scores
 

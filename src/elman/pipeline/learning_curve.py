@@ -10,9 +10,9 @@ from statistics import mean, stdev
 from typing import Any, NamedTuple
 
 from elman import artifact
-from elman.atomic_files import write_atomically
 from elman.errors import ConfigError
-from elman.model_files import CURVE, CURVE_FOLDER, METRICS
+from elman.files.atomic_files import write_atomically
+from elman.files.model_files import CURVE, CURVE_FOLDER, METRICS
 from elman.pipeline.power_law import PowerLaw, error_of, fit_power_law, score_of
 from elman.pipeline.recipe import Recipe
 from elman.text.json_io import read_json

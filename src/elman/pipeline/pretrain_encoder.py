@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from elman.errors import ConfigError
-from elman.model_files import CHECKPOINT, PRETRAINING_LOG
+from elman.files.model_files import CHECKPOINT, PRETRAINING_LOG
 from elman.number_format import format_number
 from elman.pipeline.recipe import Recipe
 from elman.tasks.base import Task

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import torch
 from safetensors.torch import load, save
 
-from elman.atomic_files import write_atomically
+from elman.files.atomic_files import write_atomically
+from elman.files.model_files import PRETRAINED
 from elman.interruption import Interrupted, defer_signals
-from elman.model_files import PRETRAINED
 from elman.pipeline.recipe import Recipe, train_target
 from elman.shapes import Tensor
 from elman.tasks.base import Task

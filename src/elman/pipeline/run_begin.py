@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from elman.devices import choose_device, describe_choice, find_device
 from elman.errors import ModelError
-from elman.model_files import CHECKPOINT, RUN
+from elman.files.model_files import CHECKPOINT, RUN
 from elman.pipeline.choose_defaults import choose_settings, restore_choice, say_choice
 from elman.pipeline.default_facts import gather_facts
 from elman.pipeline.recipe import Recipe

@@ -10,7 +10,7 @@ from typing import Any
 
 from elman import artifact
 from elman.errors import ModelError, printable
-from elman.model_files import RUN
+from elman.files.model_files import RUN
 from elman.number_format import format_duration
 from elman.pipeline.machine import describe_machine, git_revision, hide_home, software_versions
 from elman.text.byte_source import display_name

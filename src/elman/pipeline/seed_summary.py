@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
-from elman.atomic_files import write_atomically
-from elman.model_files import SEEDS
+from elman.files.atomic_files import write_atomically
+from elman.files.model_files import SEEDS
 from elman.number_format import COUNTS, format_score
 from elman.tasks.base import Task
 

@@ -12,7 +12,7 @@ from elman import artifact
 from elman.cells import OwnCell
 from elman.config import to_plain
 from elman.errors import ConfigError
-from elman.model_files import CELL, TASK_FILES
+from elman.files.model_files import CELL, TASK_FILES
 from elman.pipeline.pretrain_encoder import add_words
 from elman.pipeline.recipe import Recipe
 from elman.pipeline.start_options import starts_from_lm

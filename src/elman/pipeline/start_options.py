@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from elman import artifact
+from elman.artifact.model_cell import with_model_cell
 from elman.config import build_config, to_plain
-from elman.model_cell import with_model_cell
 from elman.pipeline.choose_defaults import list_keys
 from elman.pipeline.recipe import Recipe
 

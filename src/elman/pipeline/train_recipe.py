@@ -13,16 +13,16 @@ from typing import Any
 import torch
 
 from elman.argument_checks import check_arguments
+from elman.artifact.model_cell import write_cell
 from elman.cells import OwnCell
 from elman.config import apply_override, to_plain
 from elman.devices import choose_device
 from elman.errors import ConfigError, ModelError
+from elman.files.model_files import CHECKPOINT
 from elman.folders.disk_room import check_room, file_size
 from elman.folders.folder_contents import find_run
 from elman.folders.output_folder import parse_folder
 from elman.folders.run_folder import RunFolder, claim_for_training
-from elman.model_cell import write_cell
-from elman.model_files import CHECKPOINT
 from elman.pipeline.choose_defaults import list_keys
 from elman.pipeline.delivery import Delivery, deliver
 from elman.pipeline.pretrain_encoder import (

@@ -11,11 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from elman.atomic_files import write_atomically
+from elman.files.atomic_files import write_atomically
+from elman.files.model_files import CHECKPOINT, FOLDS, WEIGHTS
 from elman.folders.folder_contents import find_run, has_model
 from elman.folders.run_folder import give_up_run
 from elman.folders.search_folder import TRIALS
-from elman.model_files import CHECKPOINT, FOLDS, WEIGHTS
 from elman.pipeline.fold_summary import fold_folder
 from elman.pipeline.recipe import Recipe
 from elman.pipeline.recipe_file import format_recipe

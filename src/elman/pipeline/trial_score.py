@@ -8,7 +8,7 @@ from typing import Any
 
 from elman import artifact
 from elman.cells import OwnCell
-from elman.model_files import FOLDS, METRICS
+from elman.files.model_files import FOLDS, METRICS
 from elman.pipeline.fold_summary import fold_folder
 from elman.pipeline.tuning_plan import TuningPlan
 from elman.tasks.base import Task

@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
-from elman.atomic_files import write_atomically
 from elman.config import to_plain
 from elman.errors import ConfigError, ModelError
+from elman.files.atomic_files import write_atomically
 from elman.folders.search_folder import SEARCH
 from elman.pipeline.choose_defaults import (
     apply_settings,

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from elman import artifact
-from elman.atomic_files import write_atomically
 from elman.config import to_plain
+from elman.files.atomic_files import write_atomically
 from elman.folders.output_folder import claim_for_saving
 from elman.folders.search_folder import MODEL, RECIPE, TABLE
 from elman.number_format import format_score

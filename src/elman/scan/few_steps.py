@@ -10,9 +10,9 @@ from typing import Any
 
 from elman.cells import Formulaic
 from elman.errors import FormulaError
-from elman.few_rows import most_rows
 from elman.formula import Formula
 from elman.formula.cpp_steps import count_scratch, distinct_widths, print_steps
+from elman.kernels.few_rows import most_rows
 from elman.native.library import NativeError, load_library
 from elman.shapes import Float, Tensor
 from elman.state import State

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from elman.native.step_program import Matrix, WeightSample, pack_bfloat16
 from elman.shapes import Tensor
-from elman.step_program import Matrix, WeightSample, pack_bfloat16
 
 _SAMPLES = 256  # numbers of a matrix that are looked at before each use of what was made of it
 _ALL = 2**14  # numbers that are all looked at

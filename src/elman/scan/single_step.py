@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from elman.cells import Cell, Dropout, Formulaic, Residual, Stacked
-from elman.few_rows import can_multiply, fits, multiply_few
+from elman.kernels.few_rows import can_multiply, fits, multiply_few
 from elman.operators import is_opaque
 from elman.scan.few_steps import PrintedSteps, find_steps
 from elman.second_derivatives import needs_plain_form

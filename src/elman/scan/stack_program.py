@@ -9,11 +9,11 @@ from typing import Any
 import torch
 
 from elman.cells import Cell, Dropout, Formulaic, Residual, Stacked
+from elman.native.step_program import Matrix, ProgramBuilder
 from elman.scan.few_steps import find_steps
 from elman.scan.kept_weights import KeptWeights
 from elman.shapes import Tensor
 from elman.state import State
-from elman.step_program import Matrix, ProgramBuilder
 
 _ROOM = 2**27  # bytes for a table, of which only what is read takes memory
 

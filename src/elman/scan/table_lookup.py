@@ -15,8 +15,8 @@ import torch
 from torch.nn.functional import embedding
 
 from elman.cells import Formulaic
-from elman.large_products import linear_large
-from elman.reused_memory import reuse_empty
+from elman.kernels.large_products import linear_large
+from elman.kernels.reused_memory import reuse_empty
 from elman.scan.packing import Packing
 from elman.shapes import Float, Int, Tensor
 

@@ -11,7 +11,7 @@ from warnings import catch_warnings, simplefilter, warn_explicit
 
 from sklearn.base import BaseEstimator
 
-from elman.model_bytes import model_from_files, model_to_files
+from elman.artifact.model_bytes import model_from_files, model_to_files
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

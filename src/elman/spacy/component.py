@@ -12,8 +12,8 @@ from spacy.tokens import Doc
 from spacy.util import minibatch
 
 from elman import artifact
+from elman.artifact.model_bytes import model_from_files, model_to_files
 from elman.errors import ModelError
-from elman.model_bytes import model_from_files, model_to_files
 from elman.tasks.base import Task
 from elman.tasks.registry import TASKS
 

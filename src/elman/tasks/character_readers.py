@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elman.building_limit import limit_to_memory
 from elman.cells import OwnCell, get_cell
 from elman.errors import ConfigError, ModelError
+from elman.files.model_files import READERS
 from elman.layers.character_states import CharacterStates, ReaderShape
 from elman.layers.embedding import Embedding
 from elman.layers.encoder_start import copy_layers
-from elman.model_files import READERS
 from elman.ranges import LayerCount, Size, check_ranges
+from elman.tasks.building_limit import limit_to_memory
 from elman.text.json_io import read_json, write_json
 from elman.text.spelling import shorten_word
 from elman.text.vocab_tokenizer import VocabTokenizer

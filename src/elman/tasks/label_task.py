@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 
-from elman.building_limit import limit_to_memory
 from elman.errors import ConfigError, ModelError, check_option
 from elman.free_memory import check_memory
 from elman.layers.known_gradient import attach_gradient
@@ -22,6 +21,7 @@ from elman.shapes import Tensor
 from elman.state import eval_mode
 from elman.tasks.base import PredictOptions, Progress, Task
 from elman.tasks.baseline_result import BaselineResult
+from elman.tasks.building_limit import limit_to_memory
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.encoder_pretraining import EncoderPretraining
 from elman.tasks.growth import Growth, count_idle

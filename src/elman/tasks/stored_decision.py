@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elman.errors import ModelError
-from elman.model_files import DECISION
+from elman.files.model_files import DECISION
 from elman.tasks.label_data import LabeledExample, MultilabelExample
 from elman.tasks.label_decision import Decision
 from elman.tasks.sigmoid_decision import SigmoidDecision

@@ -14,10 +14,10 @@ import numpy.typing as npt
 import torch
 
 from elman.errors import ConfigError, DataError, ModelError
+from elman.files.model_files import TASK_FILES, remove_files
 from elman.generation.token_bytes import display_tokens
 from elman.layers.embedding import Embedding, OneHot, Pretrained, PretrainedEmbedding, WordDropout
 from elman.layers.word_layer import CHARACTERS, WordLayer
-from elman.model_files import TASK_FILES, remove_files
 from elman.shapes import Tensor
 from elman.tasks.character_readers import CharacterReader, load_readers, save_readers, take_reader
 from elman.tasks.word_batch import WordFeaturesConfig, WordForms, WordRow

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from elman.atomic_files import open_atomically, sync
 from elman.errors import DataError
+from elman.files.atomic_files import open_atomically, sync
 from elman.text.byte_source import Source, display_name
 from elman.text.files import read_lines
 from elman.text.fingerprint import corpus_digest, digest, digest_file, digest_folder

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from elman.atomic_files import write_atomically
 from elman.errors import ModelError
+from elman.files.atomic_files import write_atomically
 
 DEEPEST = 50  # lists and tables within each other; what Elman writes has five
 _HALF_PAIR = re.compile(r"\\u[dD]")  # how half of a surrogate pair, or a whole one, is written in ASCII

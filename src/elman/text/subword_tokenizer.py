@@ -12,8 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elman.atomic_files import write_atomically
 from elman.errors import ConfigError, ModelError
+from elman.files.atomic_files import write_atomically
 from elman.text.background_call import call_in_background
 from elman.text.json_io import read_model_text
 from elman.text.pre_tokenizer import Level

@@ -17,13 +17,13 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as serialize
 from torch import Tensor, nn
 
-from elman.atomic_files import temporary_path, write_atomically
 from elman.errors import ModelError
+from elman.files.atomic_files import temporary_path, write_atomically
+from elman.files.utf8_paths import utf8_path
 from elman.training.ema import tensors_by_name
 from elman.training.optimizers import count_copies
 from elman.training.snapshot import Snapshot
 from elman.training.training_config import TrainingConfig
-from elman.utf8_paths import utf8_path
 
 _LOG = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from math import isfinite
 from pathlib import Path
 from typing import IO, Any
 
-from elman.atomic_files import sync
 from elman.errors import ModelError
+from elman.files.atomic_files import sync
 from elman.training.events import Evaluation, Event, Update
 
 

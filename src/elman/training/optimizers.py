@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from elman.errors import ModelError
-from elman.native_adamw import NativeAdamW, fits_native
+from elman.kernels.native_adamw import NativeAdamW, fits_native
 from elman.training.training_config import TrainingConfig
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from elman.errors import ElmanError
+from elman.files.model_files import CHECKPOINT, METRICS_LOG
 from elman.interruption import defer_signals, unhurried
 from elman.memory_errors import refuse_shortage
-from elman.model_files import CHECKPOINT, METRICS_LOG
 from elman.training.checkpoint import load_checkpoint, save_checkpoint
 from elman.training.display import make_display
 from elman.training.distributed import get_world, is_main_process, was_restarted

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.nn.utils import get_total_norm
 
-from elman.native_adamw import find_tables, sparse_gradients
+from elman.kernels.native_adamw import find_tables, sparse_gradients
 from elman.state import detach
 from elman.training.snapshot import TrainState
 from elman.training.stateful_loss import StatefulLoss

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from elman.atomic_files import write_atomically
-from elman.model_files import RUN_IDS
+from elman.files.atomic_files import write_atomically
+from elman.files.model_files import RUN_IDS
 
 PROJECT = "elman"  # of W&B, and the experiment of MLflow, where their variables name none
 

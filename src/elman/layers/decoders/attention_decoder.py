@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 
 from elman.cells import Cell, Formulaic, OutputWrapper, RecordedCell, Residual, Stacked
-from elman.large_products import linear_large
+from elman.kernels.large_products import linear_large
 from elman.layers.attention import Attention, Memory
 from elman.layers.decoders.base import DecoderContext, DecoderOutput, Readout, RecurrentDecoder
 from elman.layers.decoders.initial_state import DecoderInit

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from elman.cells import Cell, Residual, Stacked
-from elman.large_products import linear_large
+from elman.kernels.large_products import linear_large
 from elman.layers.decoders.initial_state import DecoderInit
 from elman.layers.encoder import EncoderOutput
 from elman.shapes import Float, Tensor

@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary, ref
 import torch
 
 from elman.cells import Cell, Dropout, Formulaic, Residual
-from elman.few_rows import is_watched, most_rows
-from elman.large_products import linear_large
+from elman.kernels.few_rows import is_watched, most_rows
+from elman.kernels.large_products import linear_large
 from elman.layers.attention import Additive, Bilinear, Dot, Memory, ScaledDot
 from elman.layers.decoders.attention_decoder import AttentionDecoder
 from elman.layers.decoders.base import DecoderContext
@@ -21,11 +21,11 @@ from elman.layers.embedding import Embedding
 from elman.layers.softmax import Softmax
 from elman.native.host_threads import find_parallel
 from elman.native.processor import find_level
+from elman.native.step_program import POSITIONS, Outdated, ProgramBuilder, Sources
 from elman.scan.kept_weights import KeptWeights
 from elman.scan.stack_program import StackWriter, StateLayout, find_layout, read_states
 from elman.shapes import Float, Int, Tensor
 from elman.state import State
-from elman.step_program import POSITIONS, Outdated, ProgramBuilder, Sources
 
 _SCORES = (Dot, ScaledDot, Bilinear, Additive)
 

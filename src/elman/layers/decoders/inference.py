@@ -13,8 +13,8 @@ from typing import Any, cast
 import torch
 
 from elman.cells import Cell, Formulaic, Residual, WrappedCell
-from elman.few_rows import linear_few
-from elman.large_products import linear_large
+from elman.kernels.few_rows import linear_few
+from elman.kernels.large_products import linear_large
 from elman.layers.attention import Memory
 from elman.layers.decoders.attention_decoder import AttentionDecoder, IdentityInput, formula_cell
 from elman.layers.decoders.base import DecoderContext

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from elman.cells import Cell, Formulaic
-from elman.few_rows import can_multiply, linear_few, unsupported_reason
+from elman.kernels.few_rows import can_multiply, linear_few, unsupported_reason
 from elman.scan.execution import Execution, Executor
 from elman.scan.few_steps import SMALLEST, find_steps
 from elman.second_derivatives import needs_plain_form

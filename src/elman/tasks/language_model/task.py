@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from elman.building_limit import limit_to_memory
 from elman.errors import ConfigError, ModelError
+from elman.files.model_files import VOCABULARIES, remove_files
 from elman.generation.cache import Cache
 from elman.generation.dynamic_eval import DynamicEval
 from elman.generation.mixin import GenerationMixin
@@ -23,12 +23,12 @@ from elman.layers.embedding import Pretrained, PretrainedEmbedding
 from elman.layers.ngram_mixture import NGramMixture
 from elman.layers.softmax import Softmax
 from elman.layers.weight_transfer import copy_weights
-from elman.model_files import VOCABULARIES, remove_files
 from elman.number_format import format_number
 from elman.shapes import Tensor
 from elman.state import eval_mode
 from elman.tasks.base import Progress, Task, TaskDefaults
 from elman.tasks.baseline_result import BaselineResult
+from elman.tasks.building_limit import limit_to_memory
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.data_facts import DataFacts
 from elman.tasks.growth import Growth, new_tokens, token_unit

@@ -11,7 +11,7 @@ from math import log
 from torch import nn
 from torch.nn.functional import ctc_loss
 
-from elman.large_products import linear_large
+from elman.kernels.large_products import linear_large
 from elman.layers.encoder import EncoderOutput
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.text.vocab import EOS, PAD, UNK

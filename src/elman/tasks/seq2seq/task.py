@@ -10,7 +10,6 @@ from typing import Any, Literal
 import torch
 
 from elman.argument_checks import check_arguments, check_models
-from elman.building_limit import limit_to_memory
 from elman.errors import ConfigError, DataError
 from elman.layers.embedding import Pretrained, PretrainedEmbedding
 from elman.layers.weight_transfer import copy_weights
@@ -18,6 +17,7 @@ from elman.ranges import BeamWidth, PositiveInt
 from elman.shapes import Tensor
 from elman.tasks.base import PredictOptions, Progress, Task, TaskDefaults
 from elman.tasks.baseline_result import BaselineResult
+from elman.tasks.building_limit import limit_to_memory
 from elman.tasks.data_facts import DataFacts
 from elman.tasks.growth import Growth
 from elman.tasks.judgement import Judgement

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from elman.errors import ModelError
-from elman.model_files import JOINT_VOCABULARY, VOCABULARIES, remove_files
+from elman.files.model_files import JOINT_VOCABULARY, VOCABULARIES, remove_files
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.growth import Growth, NewTokens, new_tokens, token_unit
 from elman.tasks.seq2seq.data import EncodedPair, Seq2SeqExample, TokenizerPairConfig

@@ -13,7 +13,7 @@ from elman.cells import Cell
 from elman.decoding import AtLengths, Beam, History, Step
 from elman.decoding.interfaces import FixedStep
 from elman.decoding.sequence_model import Blend
-from elman.few_rows import linear_few
+from elman.kernels.few_rows import linear_few
 from elman.layers.crf import Constraints, Paths
 from elman.layers.rnn import RNN
 from elman.scan.fused_step import fuse_step, unrecordable_reason

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 
 from elman.errors import ModelError
+from elman.files.model_files import DECISION
 from elman.metrics import calibration_error
-from elman.model_files import DECISION
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import eval_mode
 from elman.tasks.results import Confidences

@@ -11,13 +11,13 @@ from typing import Any, cast
 import numpy as np
 import torch
 
-from elman.building_limit import limit_to_memory
 from elman.errors import ConfigError, DataError, ModelError, quote
 from elman.layers.word_layer import WordBatch
 from elman.shapes import Tensor
 from elman.state import eval_mode
 from elman.tasks.base import Progress, Task, TaskDefaults
 from elman.tasks.baseline_result import BaselineResult
+from elman.tasks.building_limit import limit_to_memory
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.data_facts import DataFacts, count_classes
 from elman.tasks.encoder_pretraining import EncoderPretraining, PretrainingConfig

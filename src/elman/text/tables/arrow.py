@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from elman.errors import DataError, printable, shorten
+from elman.files.utf8_paths import utf8_path
 from elman.text.optional_packages import import_optional
 from elman.text.tables.table import Table, TableRow
-from elman.utf8_paths import utf8_path
 
 Convert = Callable[[Any], Any]
 

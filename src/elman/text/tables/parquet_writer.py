@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from elman.errors import DataError
+from elman.files.utf8_paths import utf8_path
 from elman.text.optional_packages import import_optional
 from elman.text.tables.added_cells import cell_string
 from elman.text.tables.row_writer import ByteStream, Columns
 from elman.text.tables.table import Missing, TableRow
-from elman.utf8_paths import utf8_path
 
 Answers = Sequence[Mapping[str, Any]]
 

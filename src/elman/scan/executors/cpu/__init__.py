@@ -11,10 +11,10 @@ from typing import Any, cast
 
 import torch
 
-from elman import large_products
 from elman.cells import Cell, Formulaic
 from elman.errors import ModelError
 from elman.formula import Formula
+from elman.kernels import large_products
 from elman.native.library import NativeError
 from elman.scan.execution import ELSEWHERE, Execution, Executor
 from elman.scan.executors.cpu.native_program import NativeProgram, NativeSource, print_source

@@ -12,10 +12,10 @@ import torch
 
 from elman.formula import Formula, Node
 from elman.formula.symbols import is_input
-from elman.large_products import multiply_large
+from elman.kernels.large_products import multiply_large
+from elman.kernels.reused_memory import reuse_empty
 from elman.native.host_threads import find_parallel
 from elman.native.library import load_library
-from elman.reused_memory import reuse_empty
 from elman.scan.executors.cpu.backward_step import BackwardStep
 from elman.scan.executors.cpu.forward_step import ForwardStep
 from elman.scan.executors.cpu.lane_source import LaneGroup, add_up

@@ -6,18 +6,18 @@ import platform
 from collections.abc import Iterator
 
 from elman.cells import CELLS, Formulaic, ResetAfterGRU
-from elman.character_filters import filters_source
-from elman.few_rows import few_rows_source
 from elman.formula.cpp_steps import print_steps
-from elman.large_products import large_product_source
+from elman.kernels.character_filters import filters_source
+from elman.kernels.few_rows import few_rows_source
+from elman.kernels.large_products import large_product_source
+from elman.kernels.native_adamw import adamw_source
+from elman.kernels.token_ranking import ranking_source
 from elman.native.library import SHIPPED, build_library
 from elman.native.processor import LEVELS
-from elman.native_adamw import adamw_source
+from elman.native.step_program import step_program_source
 from elman.scan.executors.cpu import source_of
 from elman.scan.executors.parallel import unsupported_reason
 from elman.scan.executors.parallel.native_units import find_native_units
-from elman.step_program import step_program_source
-from elman.token_ranking import ranking_source
 
 
 def shipped_sources() -> Iterator[str]:

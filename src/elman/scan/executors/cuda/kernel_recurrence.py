@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional
 
 from elman.cells import Formulaic
-from elman.mixed_products import is_mixed, linear_mixed
+from elman.kernels.mixed_products import is_mixed, linear_mixed
 from elman.scan.execution import Execution
 from elman.scan.executors.cuda.program import CudaProgram, Kept, StepTable
 from elman.scan.executors.recurrence import PlainRun, differentiate_steps, split_inputs

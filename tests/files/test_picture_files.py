@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from elman import picture_files
 from elman.errors import ConfigError
-from elman.picture_files import plan_picture
+from elman.files import picture_files
+from elman.files.picture_files import plan_picture
 
 
 @pytest.mark.parametrize(

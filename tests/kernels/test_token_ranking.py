@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from elman.decoding.stable_topk import stable_topk
-from elman.token_ranking import _load, find_log_probability, rank_rows, rank_tokens
+from elman.kernels.token_ranking import _load, find_log_probability, rank_rows, rank_tokens
 
 pytestmark = pytest.mark.skipif(_load() is None, reason="no library")
 SIZES = [1, 2, 5, 16, 17, 63, 64, 65, 200, 1000, 10_007]

@@ -11,8 +11,8 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from elman.errors import ModelError
+from elman.files.utf8_paths import utf8_path
 from elman.number_format import format_number
-from elman.utf8_paths import utf8_path
 
 LARGEST = 1e15  # products and sums of larger ones leave float32
 PRECISIONS = ("float32", "bfloat16")

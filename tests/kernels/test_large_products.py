@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn.functional import linear
 
-from elman import large_products
-from elman.large_products import linear_large, multiply_large
+from elman.kernels import large_products
+from elman.kernels.large_products import linear_large, multiply_large
 from elman.native.library import NativeError, load_library
 
 

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from elman.atomic_files import open_atomically, write_atomically
+from elman.files.atomic_files import open_atomically, write_atomically
 
 
 def fail(handle: int) -> None:

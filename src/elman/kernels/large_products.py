@@ -15,10 +15,10 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from elman.kernels.reused_memory import reuse_empty
 from elman.native.host_threads import find_parallel
 from elman.native.library import FOLDER, NativeError, load_library
 from elman.native.processor import find_level, is_intel
-from elman.reused_memory import reuse_empty
 from elman.second_derivatives import differentiate_plainly, needs_plain_form
 from elman.shapes import Float, Tensor
 

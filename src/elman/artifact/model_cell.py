@@ -10,7 +10,7 @@ from elman.cells import OwnCell, resolve_cell
 from elman.cells.own_cell import own_cell_to_data, read_own_cell
 from elman.cells.registry import find_registered
 from elman.errors import ConfigError, FormulaError, ModelError
-from elman.model_files import CELL
+from elman.files.model_files import CELL
 from elman.text.json_io import read_json, write_json
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from elman.cuda_graph import is_recording
-from elman.large_products import linear_large
+from elman.kernels.large_products import linear_large
 from elman.native.host_threads import find_parallel
 from elman.native.library import FOLDER, NativeError, load_library
 from elman.native.processor import find_level
@@ -32,7 +32,7 @@ def linear_few(
 ) -> Float[Tensor, "N H"]:
     """`torch.nn.functional.linear`, whoever computes it."""
     if x.is_cuda and is_recording() and _fits_kernel(x, W):
-        from elman.few_rows_cuda import multiply_one_row
+        from elman.kernels.few_rows_cuda import multiply_one_row
 
         found: Tensor = multiply_one_row(x, W, b)
         return found

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn.functional import linear
 
-from elman import few_rows
-from elman.few_rows import linear_few, most_rows, unsupported_reason
+from elman.kernels import few_rows
+from elman.kernels.few_rows import linear_few, most_rows, unsupported_reason
 
 SIZES = [(1, 1, 1), (1, 7, 5), (2, 64, 33), (5, 100, 512), (6, 3, 16), (7, 31, 650), (13, 258, 47)]
 

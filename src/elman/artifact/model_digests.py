@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from elman.errors import ModelError
-from elman.model_files import CELL, CONFIG, METRICS, RUN, TASK_FILES, WEIGHTS
+from elman.files.model_files import CELL, CONFIG, METRICS, RUN, TASK_FILES, WEIGHTS
 
 DIGESTS = "sha256"  # the key of config.json
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import elman
+from elman.artifact.model_digests import with_digests
 from elman.cells import Elman, OwnCell, register, registry
 from elman.cells.own_cell import hold_cell
 from elman.errors import ElmanError, ModelError
-from elman.model_digests import with_digests
 from tests.cli.pairs_folder import pairs
 from tests.own_cells import MGU, Recall, mgu
 from tests.tasks import meetings, names, topics

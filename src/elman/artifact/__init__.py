@@ -13,19 +13,19 @@ from typing import Any, TypeVar, overload
 from safetensors.torch import save as save_tensors
 
 from elman.argument_checks import check_arguments
-from elman.atomic_files import write_atomically
-from elman.building_limit import limit_to_weights
+from elman.artifact.model_cell import with_model_cell, write_cell
+from elman.artifact.model_digests import DIGESTS, check_config, check_files, with_digests
+from elman.artifact.model_weights import PRECISIONS, check_numbers, check_weights, read_weights, round_weights
 from elman.config import build_config, to_plain
 from elman.devices import choose_device, find_device
 from elman.errors import ArgumentError, ConfigError, ModelError, check_option, printable, quote
+from elman.files.atomic_files import write_atomically
+from elman.files.model_files import CARD, CONFIG, METRICS, RUN, WEIGHTS
 from elman.folders.folder_contents import find_run
 from elman.folders.folder_swap import read_settled
 from elman.folders.output_folder import claim_for_saving, parse_folder
-from elman.model_cell import with_model_cell, write_cell
-from elman.model_digests import DIGESTS, check_config, check_files, with_digests
-from elman.model_files import CARD, CONFIG, METRICS, RUN, WEIGHTS
-from elman.model_weights import PRECISIONS, check_numbers, check_weights, read_weights, round_weights
 from elman.tasks.base import Task
+from elman.tasks.building_limit import limit_to_weights
 from elman.tasks.registry import TASKS
 from elman.tasks.results import ModelRecord
 from elman.tasks.user_methods import UserMethods

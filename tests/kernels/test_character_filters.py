@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn.functional import embedding
 
-from elman import character_filters
-from elman.character_filters import filter_characters, filter_features
+from elman.kernels import character_filters
+from elman.kernels.character_filters import filter_characters, filter_features
 from elman.layers import CharacterCNN
 
 

@@ -7,8 +7,8 @@ import sys
 import pytest
 import torch
 
-from elman import reused_memory
-from elman.reused_memory import reuse_empty
+from elman.kernels import reused_memory
+from elman.kernels.reused_memory import reuse_empty
 
 SHAPE = (700, 1000)
 
@@ -51,7 +51,7 @@ def test_small_tensors_are_torch_s_own(monkeypatch):
 
 COUNT_FAULTS = """
 import resource, torch
-from elman.reused_memory import keep_freed_memory
+from elman.kernels.reused_memory import keep_freed_memory
 {call}
 torch.set_num_threads(1)
 faults = []
