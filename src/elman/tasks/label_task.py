@@ -12,13 +12,13 @@ import torch
 
 from elman.errors import ConfigError, ModelError, check_option
 from elman.free_memory import check_memory
-from elman.layers.known_gradient import attach_gradient
 from elman.layers.ngrams import NGramModel
 from elman.layers.weight_transfer import copy_weights
 from elman.layers.word_layer import WordBatch
 from elman.number_format import format_probability
 from elman.shapes import Tensor
 from elman.state import eval_mode
+from elman.tasks.adversarial import adversarial_loss
 from elman.tasks.base import PredictOptions, Progress, Task
 from elman.tasks.baseline_result import BaselineResult
 from elman.tasks.building_limit import limit_to_memory
@@ -158,24 +158,17 @@ class LabelTask(Task[LabelRow], Generic[C, N]):
     def loss(self, batch: LabelDataset, progress: float) -> Tensor:
         """Mean of -log p of the labels; ``class_weights`` weighs each label by how rare it is.
 
-        With ``adversarial`` ε, the mean of that and of the same at x + ε |x| g / |g|, where g is the gradient
-        with respect to the words x of a text (Miyato et al. 2017).
+        While training, ``adversarial`` asks for the same at words that are moved for the worst, too.
         """
         words = self.collate(batch.rows, batch.forms)
         xs = self.net.words(words)
-        if not self.config.adversarial or not self.net.training:
-            return self._label_loss(self.net.logits(xs, words.mask), batch.labels)
-        loss, g = self._find_gradient(xs, words.mask, batch.labels)
-        norms = [(v.detach() * words.mask[..., None]).flatten(1).norm(dim=1)[:, None, None] for v in (xs, g)]
-        worst = xs + self.config.adversarial * norms[0] * g / norms[1].clamp(min=1e-12)
-        return (loss + self._label_loss(self.net.logits(worst, words.mask), batch.labels)) / 2
 
-    def _find_gradient(self, xs: Tensor, mask: Tensor, labels: Sequence[Any]) -> tuple[Tensor, Tensor]:
-        """The loss, and its gradient with respect to xs; that of the weights is kept for the way back."""
-        start, weights = xs.detach().requires_grad_(), [p for p in self.net.parameters() if p.requires_grad]
-        loss = self._label_loss(self.net.logits(start, mask), labels)
-        g, *gradients = torch.autograd.grad(loss, [start, *weights], allow_unused=True)
-        return attach_gradient(loss, [xs, *weights], [g, *gradients]), g
+        def loss_at(xs: Tensor) -> Tensor:
+            return self._label_loss(self.net.logits(xs, words.mask), batch.labels)
+
+        if self.config.adversarial and self.net.training:
+            return adversarial_loss(self.net, xs, words.mask, self.config.adversarial, loss_at)
+        return loss_at(xs)
 
     def _label_loss(self, logits: Tensor, labels: Sequence[Any]) -> Tensor:
         return self.decision.loss(logits, labels, LossOptions(self.config.label_smoothing, self._weights))

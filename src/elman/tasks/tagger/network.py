@@ -12,7 +12,7 @@ from elman.cells import get_cell
 from elman.layers.embedding import LockedDropout
 from elman.layers.word_layer import WordBatch
 from elman.ranges import BeamWidth, Range, Rate, Size
-from elman.shapes import Float, Tensor
+from elman.shapes import Bool, Float, Tensor
 from elman.tasks.tagger.autoregressive import AutoregressiveHead
 from elman.tasks.tagger.heads import CRFHead, SoftmaxHead
 from elman.tasks.tagger.tagset import Tagset
@@ -32,12 +32,18 @@ class TaggerConfig(WordFeaturesConfig):
     beam: BeamWidth = 5  # autoregressive: hypotheses
     dropout: Rate = 0.5
     word_dropout: Rate = 0.1
+    adversarial: Rate = 0.0  # words moved for the worst by this share of their length are trained on, too
     characters: Literal["", "cnn", "lstm"] = "cnn"
     casing: bool = True
     affixes: Annotated[int, Range(0, 100)] = 3
     calibrate: bool = True  # choose a temperature on the validation data, not for autoregressive tags
 
-    changeable: ClassVar[frozenset[str]] = WordFeaturesConfig.changeable | {"loss", "beam", "calibrate"}
+    changeable: ClassVar[frozenset[str]] = WordFeaturesConfig.changeable | {
+        "loss",
+        "beam",
+        "adversarial",
+        "calibrate",
+    }
 
 
 class TaggerNetwork(nn.Module):
@@ -51,7 +57,11 @@ class TaggerNetwork(nn.Module):
         self.heads = nn.ModuleList(_head(config, self.encode.output_size, tagset) for tagset in tagsets)
 
     def forward(self, words: WordBatch) -> Float[Tensor, "B T H"]:
-        ys: Tensor = self.encode(self.drop(self.words(words)), words.mask)[0]
+        return self.read(self.words(words), words.mask)
+
+    def read(self, xs: Float[Tensor, "B T D"], mask: Bool[Tensor, "B T"]) -> Float[Tensor, "B T H"]:
+        """y_{1:n} from what is known of each word."""
+        ys: Tensor = self.encode(self.drop(xs), mask)[0]
         return ys
 
 

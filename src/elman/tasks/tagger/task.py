@@ -15,6 +15,7 @@ from elman.errors import ConfigError, DataError, ModelError, quote
 from elman.layers.word_layer import WordBatch
 from elman.shapes import Tensor
 from elman.state import eval_mode
+from elman.tasks.adversarial import adversarial_loss
 from elman.tasks.base import Progress, Task, TaskDefaults
 from elman.tasks.baseline_result import BaselineResult
 from elman.tasks.building_limit import limit_to_memory
@@ -108,6 +109,14 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
         return self.tagsets[0].metric if len(self.tagsets) == 1 else "mean"
 
     @classmethod
+    def check_objective(cls, config: TaggerConfig, objective: str) -> None:
+        if config.adversarial and objective != "likelihood":
+            raise ConfigError(
+                f"model.adversarial is for tags that are given, which those of {objective!r} are not: set it "
+                "to 0, or objective.kind to 'likelihood'"
+            )
+
+    @classmethod
     def from_examples(
         cls, config: TaggerConfig, tokens: TokenizerConfig, examples: Sequence[TaggerExample]
     ) -> Tagger:
@@ -185,14 +194,24 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
                 )
 
     def loss(self, batch: TaggerDataset, progress: float) -> Tensor:
-        """Mean over sentences of -log p(tags | words), or of that a word."""
-        words, ys = self.read_words(batch.rows, batch.forms)
-        total = ys.new_zeros(len(ys))
-        for i, head in enumerate(self.heads):
-            tags = pad([tags[i].tolist() for tags in batch.tags]).ids.to(ys.device)
-            total = total + head.loss(ys, tags, words.mask)
-        lengths = words.mask.sum(1).clamp(min=1)
-        return (total / lengths if self.config.loss == "mean" else total).mean()
+        """Mean over sentences of -log p(tags | words), or of that a word.
+
+        While training, ``adversarial`` asks for the same at words that are moved for the worst, too.
+        """
+        words = collate(batch.rows, batch.forms).to(self.device)
+        xs, lengths = self.net.words(words), words.mask.sum(1).clamp(min=1)
+        columns = zip(*batch.tags, strict=True)
+        gold = [pad([tags.tolist() for tags in column]).ids.to(xs.device) for column in columns]
+
+        def loss_at(xs: Tensor) -> Tensor:
+            ys = self.net.read(xs, words.mask)
+            each = zip(self.heads, gold, strict=True)
+            total = torch.stack([head.loss(ys, tags, words.mask) for head, tags in each]).sum(0)
+            return (total / lengths if self.config.loss == "mean" else total).mean()
+
+        if self.config.adversarial and self.net.training:
+            return adversarial_loss(self.net, xs, words.mask, self.config.adversarial, loss_at)
+        return loss_at(xs)
 
     def validate(self, data: TaggerDataset) -> dict[str, float]:
         """Accuracy in percent, of unseen words too; precision, recall and F1 where tags mark spans."""
