@@ -94,11 +94,6 @@ def test_where_nothing_is_held_out_it_is_refused(data):
         )
 
 
-def test_of_a_running_text_it_is_refused():
-    with pytest.raises(ConfigError, match="of a running text"):
-        build({"task": "lm", "data": {"train": "a.txt"}, "training": {"refit": True, "patience": 0}})
-
-
 def test_of_few_texts_folds_say_how_much_the_network_counts(tmp_path, monkeypatch):
     """Beside n-grams each text is judged by a network of the others, then all are trained on."""
     chosen = changed(refitting(tmp_path))

@@ -55,7 +55,7 @@ def deliver(run: Delivery, valid: Any, folder: RunFolder) -> dict[str, Any]:
         if not run.recipe.data.valid:
             run.model.learn_held_out(run.data.training, run.data.held)
         if run.first is not None and not end.failure:
-            examples = [*run.data.training, *run.data.held]
+            examples = run.model.join(run.data.training, run.data.held)
             metrics["trained_on"] = refit_network(run.recipe, run.model, examples, run.first)
             run = run._replace(stats=metrics["trained_on"])
         if run.data.test is not None:

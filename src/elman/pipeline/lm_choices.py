@@ -25,17 +25,21 @@ def count_read(facts: Facts) -> float:
     return speed * facts.minutes * math.pow(facts.cores, 0.7)
 
 
+def is_read_soon(facts: Facts) -> bool:
+    """Whether a run reads at most five million characters or a million words, and as long as it likes."""
+    return not facts.minutes and count_read(facts) <= (5_000_000 if facts.reads_characters else 1_000_000)
+
+
 def choose_lm_epochs(facts: Facts) -> int:
-    """as many as read four million words or ten million characters, but 2 to 10"""
-    wanted = 10_000_000 if facts.reads_characters else 4_000_000
-    return max(2, min(10, round(wanted / facts.tokens)))
+    """as many as read four million words or characters, but 2 to 10"""
+    return max(2, min(10, round(4_000_000 / facts.tokens)))
 
 
 def choose_lm_units(facts: Facts) -> int:
-    """256; 300 where a million words are read, 400 for three million; 384 for eight million characters"""
+    """256; 300 where a million words are read, 400 for three million; 384 for three million characters"""
     read = count_read(facts)
     if facts.reads_characters:
-        return 384 if read >= 8_000_000 else 256
+        return 384 if read >= 3_000_000 else 256
     return 256 if read < 1_000_000 else 300 if read < 3_000_000 else 400
 
 
@@ -51,9 +55,9 @@ def choose_lm_dropout(facts: Facts) -> float:
 
 
 def choose_char_dropout(facts: Facts) -> float:
-    """0 where the text is read up to 4 times, 0.1 for up to 10 times, 0.3 for up to 30, 0.5 for more"""
+    """0 where the text is read up to 3 times, 0.1 for up to 10 times, 0.3 for up to 30, 0.5 for more"""
     passes = count_read(facts) / facts.tokens
-    return 0.0 if passes <= 4 else 0.1 if passes <= 10 else 0.3 if passes <= 30 else 0.5
+    return 0.0 if passes <= 3 else 0.1 if passes <= 10 else 0.3 if passes <= 30 else 0.5
 
 
 def choose_ngram_least(facts: Facts) -> int:

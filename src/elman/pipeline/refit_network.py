@@ -48,7 +48,7 @@ def find_first_weights(model: Task, folder: Path) -> Weights:
     return load(path.read_bytes()) if path.exists() else copy_parameters(model)
 
 
-def refit_network(recipe: Recipe, model: Task, examples: list[Any], first: FirstWeights) -> dict[str, int]:
+def refit_network(recipe: Recipe, model: Task, examples: Any, first: FirstWeights) -> dict[str, int]:
     """Train a model on all examples from its first weights, as it was on most of them: what it has read.
 
     What was chosen on those that were held out stays as it is: how sure answers are, and what is mixed. Where
@@ -62,8 +62,10 @@ def refit_network(recipe: Recipe, model: Task, examples: list[Any], first: First
         said = _judge_folds(recipe, model, dataset, first.weights)
         if said is not None:
             _say(f"of texts that were not learnt, in all folds: {model.choose_by_folds(dataset, said)}")
-        _say(f"now all {len(examples):,} {model.noun} are trained on")
-        _train(recipe, model, dataset, first.weights)
+        known = (stats["examples"], model.noun) if "examples" in stats else (stats["tokens"], model.unit)
+        _say(f"now all {known[0]:,} {known[1]} are trained on")
+        with model.training_anew():
+            _train(recipe, model, dataset, first.weights)
     except BaseException:
         load_weights(model.net, validated)
         raise

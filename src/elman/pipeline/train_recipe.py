@@ -154,7 +154,7 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
     torch.manual_seed(recipe.training.seed)
     texts = read_texts(recipe, data.training, init)
     refits = recipe.training.refit and bool(data.held)
-    known = [*data.training, *data.held] if refits else data.training
+    known = recipe.task_class.join(data.training, data.held) if refits else data.training
     model = start_model(recipe, known, folder.work, resume=resume, init=init, texts=texts)
     model.net.to(local_device(device))
     dataset, valid = model.encode(data.training), model.encode_valid(recipe.data, data.held)

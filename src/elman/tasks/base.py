@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -170,6 +171,11 @@ class Task(UserMethods[Row], ABC):
             raise ConfigError("training.refit is for examples that were held out; here all are trained on")
 
     @classmethod
+    def join(cls, training: Any, held: Any) -> Any:
+        """All examples: those that are trained on, and those that were held out."""
+        return [*training, *held]
+
+    @classmethod
     @abstractmethod
     def from_examples(cls, config: Any, tokens: Any, examples: Any) -> Task:
         """An untrained model that knows the vocabulary of the examples."""
@@ -277,6 +283,10 @@ class Task(UserMethods[Row], ABC):
 
     def learn_held_out(self, training: Any, held: Any) -> None:
         """Learn what needs no updates from the examples that were held out, too: the model is validated."""
+
+    def training_anew(self) -> AbstractContextManager[None]:
+        """What surrounds the training of a model that is calibrated already."""
+        return nullcontext()
 
     def baseline(self, training: Any, valid: Any, seconds: float) -> BaselineResult:
         """What the better of the obvious simple models scores on ``valid``, made of ``training``.

@@ -56,6 +56,12 @@ class TextCorpus:
             return replace(self, sources=(first,)), replace(self, sources=(last,))
         return replace(self, end=1 - holdout), replace(self, begin=1 - holdout)
 
+    def join(self, last: TextCorpus) -> TextCorpus:
+        """This part and the last one, which ``split`` took off."""
+        if isinstance(self.sources[0], InMemory):
+            return replace(self, sources=(hold_rows([*self.lines(), *last.lines()]),))
+        return replace(self, end=last.end)
+
     def take_fold(self, folds: int, number: int) -> tuple[TextCorpus, TextCorpus]:
         """All lines but the ``number``-th of so many stretches of as many lines, and these; held in memory."""
         lines = list(self.lines())

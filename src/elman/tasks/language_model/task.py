@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from math import exp, inf, log
 from pathlib import Path
@@ -127,8 +128,8 @@ class LanguageModel(GenerationMixin, Task[str]):
         return *(others.split(data.holdout) if data.holdout else (others, None)), fold
 
     @classmethod
-    def check_refit(cls, data: LanguageModelDataConfig) -> None:
-        raise ConfigError("training.refit is for examples; of a running text, set data.holdout=0 to read all")
+    def join(cls, training: TextCorpus, held: TextCorpus) -> TextCorpus:
+        return training.join(held)
 
     @classmethod
     def take_share(cls, examples: TextCorpus, share: float) -> TextCorpus:
@@ -289,11 +290,28 @@ class LanguageModel(GenerationMixin, Task[str]):
     def calibrate(self, dataset: LanguageModelDataset | None) -> dict[str, float]:
         """Mix in the n-grams for good. The scores are of all the text, where only its beginning was read."""
         counted, self.counted = self.counted, []
-        if counted and dataset is not None:
-            return self.score_costs(dataset, mix_best(self, counted, dataset))
-        if counted:
-            self.net.ngrams = counted[-1]
-        return self.evaluate_dataset(dataset) if dataset is not None and dataset.head else {}
+        if not counted:
+            return self.evaluate_dataset(dataset) if dataset is not None and dataset.head else {}
+        total = None if dataset is None else mix_best(self, counted, dataset)
+        self.net.ngrams = self.net.ngrams or counted[-1]
+        self.counted = [one for one in counted[-1:] if one is self.net.ngrams]
+        return {} if dataset is None or total is None else self.score_costs(dataset, total)
+
+    def learn_held_out(self, training: TextCorpus, held: TextCorpus | None) -> None:
+        """Count the n-grams of all of the text; how much they count stays as it was chosen."""
+        if self.counted and held is not None:
+            (chosen,) = self.counted
+            *_, self.net.ngrams = count_ngrams_of(self, self.encode(self.join(training, held)))
+            self.net.ngrams.share.copy_(chosen.share)
+
+    @contextmanager
+    def training_anew(self) -> Iterator[None]:
+        """While the network is trained its n-grams stand beside it."""
+        ngrams, self.net.ngrams = self.net.ngrams, None
+        try:
+            yield
+        finally:
+            self.net.ngrams = ngrams
 
     def build_batches(
         self, dataset: LanguageModelDataset, data: LanguageModelDataConfig, seed: int
