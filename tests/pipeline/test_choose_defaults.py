@@ -159,6 +159,27 @@ def test_few_words_are_all_trained_on_in_the_end_where_some_are_held_out():
     assert not gather({"data": {"train": "a.tsv", "valid": "b.tsv"}}).held
 
 
+def test_a_text_that_is_read_soon_is_all_trained_on_in_the_end_where_its_end_is_held_out():
+    text = Facts(task="lm", words=80_000, characters=400_000, running=True, held=True)
+    for kind in ("words", "chars"):
+        given = build({"data": {"train": "a.txt"}, "task": "lm", "tokens": {"kind": kind}})
+        facts = replace(text, kind=kind)
+        assert choose_settings(given, (), facts).recipe.training.refit
+        longer = {"words": 2_000_000, "characters": 10_000_000}
+        for other in ({"held": False}, longer, {"minutes": 1.0, "timed": True}, {"trained": True}):
+            assert not choose_settings(given, (), replace(facts, **other)).recipe.training.refit
+
+
+def test_few_sentences_are_all_trained_on_in_the_end_as_long_as_before():
+    few = Facts(task="tagger", examples=4000, words=60_000, held=True)
+    given = build({"data": {"train": "a.conll"}, "task": "tagger"})
+    chosen = choose_settings(given, (), few).recipe
+    assert (chosen.training.refit, chosen.training.patience, chosen.model.adversarial) == (True, 0, 0.1)
+    for other in ({"held": False}, {"words": 200_000}, {"minutes": 1.0, "timed": True}, {"trained": True}):
+        assert not choose_settings(given, (), replace(few, **other)).recipe.training.refit
+    assert choose_settings(given, (), replace(few, words=400_000)).recipe.model.adversarial == 0
+
+
 @pytest.mark.parametrize(
     ("facts", "said"),
     [

@@ -150,10 +150,19 @@ CLASSIFIER = (
 )
 
 TAGGER = (
+    # Seed 0, without and with words that are moved for the worst, in one and a half times the time: a ninth of
+    # CoNLL-2000's training data, F1 94.24 and 94.75; EWT's dev set, accuracy 95.30 and 95.42.
     Rule(
         "tagger",
-        "up to 250,000 words without a file to validate on, nor `--minutes`",
-        lambda facts: facts.held and facts.words <= 250_000 and not facts.minutes and not facts.trained,
+        "up to 300,000 words",
+        lambda facts: facts.words <= 300_000 and facts.objective == "likelihood" and not facts.trained,
+        {"model.adversarial": 0.1},
+    ),
+    # Few sentences: those that were held out are many of them.
+    Rule(
+        "tagger",
+        "up to 100,000 words without a file to validate on, nor `--minutes`",
+        lambda facts: facts.held and facts.words <= 100_000 and not facts.minutes and not facts.trained,
         {"training.refit": True, "training.patience": 0},
     ),
 )
