@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from elman.errors import ConfigError, DataError
 from elman.tasks.classifier.task import Classifier, ClassifierDataConfig
 from elman.tasks.config import DataConfig, TokenizerConfig
-from elman.tasks.folds import take_fold
+from elman.tasks.folds import deal_texts, take_fold
 from elman.tasks.language_model.task import LanguageModel, LanguageModelDataConfig
 from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqDataConfig
 
@@ -28,6 +28,17 @@ def folds_of(examples: list[Example], folds: int) -> list[list[Example]]:
         assert sorted(others + fold) == sorted(examples)
         found.append(fold)
     return found
+
+
+@given(st.lists(st.sampled_from([b"a", b"b", b"c", b"d"]), min_size=2), st.integers(2, 5))
+def test_equal_texts_are_in_one_fold_and_each_has_others_to_learn_from(texts, folds):
+    dealt = deal_texts(texts, folds).tolist()
+    assert set(dealt) == {*range(max(dealt) + 1)}
+    assert 1 <= max(dealt) < folds
+    if len(set(texts)) > 1:
+        assert all(
+            len({fold for text, fold in zip(texts, dealt, strict=True) if text == one}) == 1 for one in {*texts}
+        )
 
 
 def test_every_example_is_in_one_fold_and_every_label_has_its_share_of_each():

@@ -74,16 +74,16 @@ def refit_network(recipe: Recipe, model: Task, examples: Any, first: FirstWeight
 
 def _judge_folds(recipe: Recipe, model: Task, dataset: Any, first: Weights) -> Tensor | None:
     """What the network says of each example when it has not read it; None where nothing is chosen by that."""
-    if not model.folds:
+    fold = model.deal_folds(dataset)
+    if fold is None:
         return None
-    fold = torch.randperm(len(dataset), generator=torch.Generator().manual_seed(0)) % model.folds
-    said = []
-    for number in range(model.folds):
-        _say(f"how much the network counts, all {model.noun} say: fold {number + 1} of {model.folds}")
+    said, folds = [], int(fold.max()) + 1
+    for number in range(folds):
+        _say(f"how much the network counts, all {model.noun} say: fold {number + 1} of {folds}")
         _train(recipe, model, dataset.pick((fold != number).nonzero()[:, 0].tolist()), first)
         said.append(model.judge_alone(dataset.pick((fold == number).nonzero()[:, 0].tolist())))
     joined = torch.cat(said)
-    return joined[torch.cat([(fold == number).nonzero()[:, 0] for number in range(model.folds)]).argsort()]
+    return joined[torch.cat([(fold == number).nonzero()[:, 0] for number in range(folds)]).argsort()]
 
 
 def _train(recipe: Recipe, model: Task, dataset: Any, first: Weights) -> None:

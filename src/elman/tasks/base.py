@@ -268,10 +268,9 @@ class Task(UserMethods[Row], ABC):
         """Choose on validation data how sure answers are; the scores that are other ones then."""
         return {}
 
-    @property
-    def folds(self) -> int:
-        """Into how many parts all examples are cut to choose by answers to those not learnt; 0: none."""
-        return 0
+    def deal_folds(self, dataset: Any) -> Tensor | None:
+        """The fold of each example (N,), from 0, to choose by answers to those not learnt; None: nothing is."""
+        return None
 
     def judge_alone(self, dataset: Any) -> Tensor:
         """What the network by itself says of examples (N, Y)."""

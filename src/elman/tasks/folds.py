@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 
 from elman.errors import DataError
+from elman.shapes import Int, Tensor
 from elman.tasks.config import DataConfig
 from elman.tasks.holdout import Group, group_examples
 
@@ -32,6 +34,16 @@ def take_fold(
         said = f"{data.train}: {data.folds} folds cannot be made of {len(groups):,} different examples"
         raise DataError(f"{said}; take fewer folds")
     return [e for i, e in enumerate(examples) if number[i] != data.fold], fold
+
+
+def deal_texts(texts: Sequence[bytes], folds: int) -> Int[Tensor, " N"]:
+    """The fold of each text, from 0, drawn at random but always the same; equal ones are in one fold."""
+    numbers: dict[bytes, int] = {}
+    each = [numbers.setdefault(text, len(numbers)) for text in texts]
+    if len(numbers) == 1:  # a fold needs others to learn from
+        each = [*range(len(texts))]
+    dealt = torch.randperm(max(each) + 1, generator=torch.Generator().manual_seed(0)) % folds
+    return dealt[torch.tensor(each)]
 
 
 def deal_groups(groups: Sequence[Group], folds: int) -> list[int]:

@@ -29,6 +29,7 @@ from elman.tasks.classifier.guesses import ClassifierPretrainingConfig, add_gues
 from elman.tasks.classifier.network import ClassifierConfig, ClassifierNetwork
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.few_texts import FEW, FOLDS, fit_few_texts
+from elman.tasks.folds import deal_texts
 from elman.tasks.label_data import LabelDataset, MultilabelExample
 from elman.tasks.label_decision import LossOptions, Prediction
 from elman.tasks.label_task import LabelTask
@@ -157,11 +158,11 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
             parts.append(self.logits(dataset.rows, dataset.forms))
         return fit_mixture(parts, lambda z: self.decision.loss(z, dataset.labels, LossOptions()))
 
-    @property
-    def folds(self) -> int:
+    def deal_folds(self, dataset: LabelDataset) -> Tensor | None:
         """Of few texts, if they are short: a tenth of them would say by chance how much the network counts."""
-        chosen = self._few_words and self.config.calibrate and not self.unlabelled
-        return FOLDS if chosen else 0
+        if not self._few_words or not self.config.calibrate or self.unlabelled:
+            return None
+        return deal_texts([text.tobytes() for (text,) in dataset.rows], FOLDS)
 
     def judge_alone(self, dataset: LabelDataset) -> Tensor:
         mix, self.net.mix = self.net.mix, None
