@@ -174,10 +174,17 @@ def test_few_sentences_are_all_trained_on_in_the_end_as_long_as_before():
     few = Facts(task="tagger", examples=4000, words=60_000, held=True)
     given = build({"data": {"train": "a.conll"}, "task": "tagger"})
     chosen = choose_settings(given, (), few).recipe
-    assert (chosen.training.refit, chosen.training.patience, chosen.model.adversarial) == (True, 0, 0.1)
+    assert (chosen.training.refit, chosen.training.patience, chosen.model.adversarial) == (True, 0, 0)
     for other in ({"held": False}, {"words": 200_000}, {"minutes": 1.0, "timed": True}, {"trained": True}):
         assert not choose_settings(given, (), replace(few, **other)).recipe.training.refit
-    assert choose_settings(given, (), replace(few, words=400_000)).recipe.model.adversarial == 0
+
+
+def test_taggers_of_neither_few_nor_many_words_are_trained_adversarially():
+    given = build({"data": {"train": "a.conll"}, "task": "tagger"})
+    for words, share in ((100_000, 0), (200_000, 0.1), (400_000, 0)):
+        facts = Facts(task="tagger", examples=words // 20, words=words)
+        assert choose_settings(given, (), facts).recipe.model.adversarial == share
+        assert choose_settings(given, (), replace(facts, trained=True)).recipe.model.adversarial == 0
 
 
 @pytest.mark.parametrize(
