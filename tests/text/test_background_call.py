@@ -2,6 +2,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from contextvars import ContextVar
 
 import pytest
@@ -19,23 +20,34 @@ def test_what_runs_in_the_background_returns_raises_and_sees_the_same_context():
         call_in_background(lambda: _refuse("bad line"))
 
 
+def signal_process() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def signal_thread() -> None:
+    """The main thread is not woken, as where the signal comes right before it begins to wait."""
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
-def test_ctrl_c_is_heard_while_a_library_is_at_work():
+@pytest.mark.parametrize("send", [signal_process, signal_thread])
+def test_ctrl_c_is_heard_while_a_library_is_at_work(send):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    over, begun = threading.Event(), threading.Event()
+    over, begun, started = threading.Event(), threading.Event(), time.monotonic()
 
     def interrupt() -> None:
         begun.wait()
-        os.kill(os.getpid(), signal.SIGINT)
+        send()
 
     def work() -> None:
         begun.set()
-        over.wait()
+        over.wait(10)
 
     threading.Thread(target=interrupt).start()
     try:
         with pytest.raises(KeyboardInterrupt):
             call_in_background(work)
+        assert time.monotonic() - started < 5
     finally:
         over.set()
         signal.signal(signal.SIGINT, before)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextvars import copy_context
 from typing import TypeVar
 
 T = TypeVar("T")
+_LISTENING = 0.2  # seconds after which the main thread looks for signals
 
 
 def call_in_background(work: Callable[[], T]) -> T:
@@ -24,4 +25,6 @@ def call_in_background(work: Callable[[], T]) -> T:
             outcome.set_exception(error)
 
     threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
+    while not outcome.done():  # a signal that comes right before the main thread waits does not wake it
+        wait([outcome], _LISTENING)
     return outcome.result()
