@@ -87,7 +87,7 @@ class LanguageModelNetwork(nn.Module):
             return self.read_layers(state, ids, mask)
         layers, hs = self.read_layers(state.layers, ids, mask)
         context, contexts = self.ngrams.read(state.context, ids, mask)
-        return State(layers=layers, context=context), torch.cat([hs, contexts.to(hs)], -1)
+        return State(layers=layers, context=context), torch.cat([hs, contexts], -1)  # in the wider precision
 
     def read_layers(
         self, state: Any, ids: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"] | None = None
