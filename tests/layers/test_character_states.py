@@ -55,6 +55,15 @@ def test_what_is_kept_is_what_is_computed(backward):
     assert torch.equal(other, first.flip(0)), "by content, not by place in a batch"
 
 
+def test_an_answer_is_that_of_the_weights_as_they_are():
+    made = reader().train()
+    made(CODES, PLACE, MASK)
+    made.eval().embed.E.weight.data.mul_(2)
+    fresh = reader()
+    fresh.load_state_dict(made.state_dict())
+    torch.testing.assert_close(made(CODES, PLACE, MASK), fresh(CODES, PLACE, MASK))
+
+
 def test_nothing_is_kept_beyond_its_room():
     made = reader().train()
     made._room = 3 * 5 * 4  # bytes of the states of three words

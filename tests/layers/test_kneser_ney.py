@@ -100,6 +100,16 @@ def test_rare_ngrams_are_left_out_and_common_ones_stay():
     assert torch.equal(whole.shares_3[kept], pruned.shares_3)
 
 
+def test_where_no_ngram_of_an_order_is_frequent_enough_the_shorter_ones_are_all():
+    ids = np.array([1, 2, 3, 1, 4, 2, 1, 5])
+    model = KneserNey.fit(ids, 9, order=5, first=FIRST, least=9)
+    assert model.order == 2
+    p = model.probabilities(read(model, ids))
+    torch.testing.assert_close(p.sum(-1), torch.ones(len(ids)))
+    costs = -p.gather(1, torch.from_numpy(ids)[:, None])[:, 0].log()
+    torch.testing.assert_close(model.text_nll(ids, FIRST), costs)
+
+
 @pytest.mark.parametrize("ids", [[1], [1, 1, 1, 1], [1, 2]])
 def test_the_smallest_texts_have_ngrams_too(ids):
     model = KneserNey.fit(np.array(ids), 9, order=5, first=FIRST)

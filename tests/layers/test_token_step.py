@@ -11,7 +11,7 @@ from elman.kernels.few_rows import most_rows, unsupported_reason
 from elman.layers import token_step
 from elman.layers.embedding import Embedding
 from elman.layers.softmax import Softmax
-from elman.layers.token_step import TokenStep, step_token
+from elman.layers.token_step import TokenStep, check_steps, step_token
 from elman.state import leaves, map_state
 
 pytestmark = pytest.mark.skipif(unsupported_reason() is not None, reason="no library")
@@ -111,6 +111,39 @@ def test_changed_weights_are_seen_at_the_next_token(change, rounded):
         net.step(state, tokens)
         change(weight)
         assert_near(net.step(state, tokens), net.reference(state, tokens))
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_before_a_text_a_single_number_that_changed_unnoticed_is_seen(rounded, monkeypatch):
+    monkeypatch.setattr("elman.scan.kept_weights._ALL", 0)
+    monkeypatch.setattr("elman.scan.kept_weights._SAMPLES", 1)
+    net, state, tokens = make()
+    if rounded:
+        for weight in net.parameters():
+            weight.copy_(weight.bfloat16())
+    for weight in net.parameters():
+        for place in (1, -1):
+            net.step(state, tokens)
+            weight.data.view(-1)[place] += 1
+            check_steps(net)
+            assert_near(net.step(state, tokens), net.reference(state, tokens))
+
+
+def test_signs_that_change_together_are_seen():
+    net = make()[0]
+    step = TokenStep(net, net.embed, net.cell, net.out)
+    before = step.program.is_current()
+    net.cell.layers[0].cell.W.data.neg_()
+    assert before
+    assert not step.program.is_current()
+
+
+def test_nothing_is_written_anew_where_nothing_changed():
+    net, state, tokens = make()
+    net.step(state, tokens)
+    (step,) = token_step._STEPS[net].values()
+    check_steps(net)
+    assert token_step._STEPS[net] == {True: step}
 
 
 def test_a_single_row_of_the_embedding_that_changes_unnoticed_is_seen():

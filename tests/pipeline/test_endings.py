@@ -82,6 +82,34 @@ def test_other_settings_cannot_be_changed_by_a_resumed_run(tmp_path):
         run_recipe(other, tmp_path / "m", resume=True)
 
 
+def test_a_resumed_run_has_the_models_that_it_began_with_whatever_their_folders_hold_now(tmp_path):
+    def train_lm(lines: list[str]) -> None:
+        options = {
+            "tokens": {"kind": "chars"},
+            "model": {"embedding": 5, "layers": 1},
+            "data": {"holdout": 0.0},
+        }
+        elman.LanguageModel.train(
+            lines, out=tmp_path / "lm", hidden=7, epochs=1, recipe=options, overwrite=True
+        )
+
+    chosen = recipe(tmp_path)
+    train_lm(["a text of abc"] * 4)
+    reading = replace(chosen, model=replace(chosen.model, lm_forward=str(tmp_path / "lm")))
+    run_recipe(reading, tmp_path / "reader")
+    run_recipe(reading, tmp_path / "reader", resume=True)
+    train_lm(["a text of cab"] * 4)
+    with pytest.raises(ElmanError, match=r"another configuration: model\.lm_forward was 'contents"):
+        run_recipe(reading, tmp_path / "reader", resume=True)
+
+    run_recipe(chosen, tmp_path / "first")
+    run_recipe(chosen, tmp_path / "second", init=tmp_path / "first")
+    run_recipe(chosen, tmp_path / "second", init=tmp_path / "first", resume=True)
+    run_recipe(changed(chosen, seed=3), tmp_path / "first", overwrite=True)
+    with pytest.raises(ElmanError, match="another configuration: init was 'contents"):
+        run_recipe(chosen, tmp_path / "second", init=tmp_path / "first", resume=True)
+
+
 def test_the_folder_of_a_failed_run_can_be_read_by_any_verb(tmp_path: Path, poison):
     poison(8)
     with pytest.raises(ModelError, match="update 8"):

@@ -261,5 +261,12 @@ def test_what_cannot_be_searched_is_one_sentence(data, said, monkeypatch):
         make_plan(SearchRequest({"task": "classifier", **data}, 1.0, 1))
 
 
+def test_too_few_examples_to_hold_any_out_cannot_be_searched(tmp_path):
+    (tmp_path / "two.tsv").write_text("text\tlabel\na b\tx\nc d\ty\n")
+    data = {"task": "classifier", "data": {"train": str(tmp_path / "two.tsv")}}
+    with pytest.raises(ConfigError, match=r"two.tsv: too few examples to hold any out, .* give --valid"):
+        make_plan(SearchRequest(data, 1.0, 1))
+
+
 def test_time_is_that_of_the_machine():
     assert tune_settings.time is time

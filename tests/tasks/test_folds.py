@@ -80,8 +80,14 @@ def test_the_only_example_of_a_label_is_in_no_fold():
 
 def test_too_many_folds_and_a_fold_that_is_not_there_are_refused():
     examples = [(f"word {chr(97 + i)}", ("a",)) for i in range(3)]
-    with pytest.raises(DataError, match=r"a\.tsv: 4 folds cannot be made of 3 different examples; take fewer"):
-        folds_of(examples, 4)
+    for number in (1, 4):  # said at the first fold, not after a training of each but the last
+        with pytest.raises(
+            DataError, match=r"a\.tsv: 4 folds cannot be made of 3 different examples; take fewer"
+        ):
+            take_fold(examples, DataConfig("a.tsv", folds=4, fold=number), lambda e: e[0], lambda e: e[1])
+    alone = [*examples[:1], ("word b", ("b",))]
+    with pytest.raises(DataError, match=r"of 2 different examples, of which 2 are in none: no other has their"):
+        folds_of(alone, 2)
     with pytest.raises(ConfigError, match="fold is 3, but folds is 2"):
         DataConfig("a.tsv", folds=2, fold=3)
     with pytest.raises(ConfigError, match="folds is 1, which leaves nothing to train on"):

@@ -56,6 +56,14 @@ def test_all_or_nothing_of_it_is_the_network_or_the_ngrams() -> None:
     assert model.score(line).log_probability == pytest.approx(-float(alone.sum()))
 
 
+@pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
+def test_halves_know_the_same_contexts(precision: torch.dtype) -> None:
+    model = mixed()
+    exact = [model.score(line).log_probability for line in TEXT]
+    model.net.to(precision)
+    assert [model.score(line).log_probability for line in TEXT] == pytest.approx(exact, rel=0.01)
+
+
 @pytest.mark.parametrize("kind", ["words", "chars", "bpe"])
 def test_scored_evaluated_streamed_and_stepped_it_costs_the_same(kind: str) -> None:
     model = mixed(kind)

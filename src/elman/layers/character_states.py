@@ -39,7 +39,8 @@ class Lines(NamedTuple):
 class CharacterStates(nn.Module):
     """h after the last character of each word; backward, from the end of the line, after its first one.
 
-    The weights are frozen. What a sentence gave while a task is trained is kept: it is computed once.
+    The weights are frozen. What a sentence gave while a task is trained is kept, and used in training alone:
+    an answer is that of the weights as they are.
     """
 
     def __init__(self, cell: CellMaker, shape: ReaderShape) -> None:
@@ -60,13 +61,14 @@ class CharacterStates(nn.Module):
         """The states of sentences whose words are ``place`` of the ``codes``, zero at the padding."""
         lines = spell_lines(codes, place, mask, self.shape)
         keys = [row[known].cpu().numpy().tobytes() for row, known in zip(lines.ids, lines.mask, strict=True)]
-        new = torch.tensor([i for i, key in enumerate(keys) if key not in self._kept], device=place.device)
+        kept = self._kept if self.training else {}
+        new = torch.tensor([i for i, key in enumerate(keys) if key not in kept], device=place.device)
         hs = self.embed.E.weight.new_zeros(*place.shape, self.output_size)
         for some in torch.split(new.long(), max(1, _AT_ONCE // max(1, lines.ids.shape[1]))):
             hs[some] = self._read(Lines(*(part[some] for part in lines))) * mask[some, :, None]
         for i, (key, count) in enumerate(zip(keys, mask.sum(1).tolist(), strict=True)):
-            if key in self._kept:
-                hs[i, :count] = self._kept[key].to(hs)
+            if key in kept:
+                hs[i, :count] = kept[key].to(hs)
             elif self.training:
                 self._keep(key, hs[i, :count].clone())
         return hs

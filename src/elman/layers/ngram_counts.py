@@ -41,7 +41,7 @@ def count_ngrams(ids: NDArray[Any], vocabulary: int, order: int, first: int, lea
     """The n-grams of the orders 1 to ``order`` in a text before which ``first`` stands.
 
     Those of three tokens and more that occur less than ``least`` times are left out: what they had goes to the
-    shorter ones.
+    shorter ones. Orders of which none is left are left out, too.
     """
     if len(ids) * vocabulary >= 2**63:
         raise ModelError(f"{len(ids):,} tokens of {vocabulary:,} kinds are too many to count their n-grams")
@@ -52,6 +52,8 @@ def count_ngrams(ids: NDArray[Any], vocabulary: int, order: int, first: int, lea
     levels, renumbered = [], np.zeros(1, np.int64)  # by the number that an n-gram of the order below had
     for k, (here, count) in enumerate(zip(orders, counts, strict=True), start=1):
         kept = np.bincount(here.numbers) >= (least if k > 2 else 1)
+        if not kept.any():
+            break
         contexts, tokens = np.divmod(here.keys, vocabulary)
         shares = _discount(contexts, count)[kept]
         contexts = renumbered[contexts[kept]]

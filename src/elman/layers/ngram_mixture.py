@@ -70,7 +70,7 @@ class NGramMixture(nn.Module):
         size = self.ngrams.order - 1
         width = h.shape[-1] - 2 * size
         high, low = h[..., width : width + size].long(), h[..., width + size :].long()
-        return h[..., :width], high * _HALF + low
+        return h[..., :width].to(self.share), high * _HALF + low
 
     def costs(self, softmax: Output, h: Float[Tensor, "*N D"], targets: Int[Tensor, "*N"]) -> MixtureCosts:
         """What each target costs either."""

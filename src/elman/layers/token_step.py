@@ -63,6 +63,17 @@ class TokenStep:
 _STEPS: WeakKeyDictionary[nn.Module, dict[bool, TokenStep]] = WeakKeyDictionary()
 
 
+def check_steps(owner: nn.Module) -> None:
+    """Before a text: a step of a module of which any weight was changed will be written anew.
+
+    All numbers of what something was made of are read, which is too much to do for each token.
+    """
+    known = _STEPS.get(owner, {})
+    for whole, step in [*known.items()]:
+        if step.program is not None and not (step.kept.is_current() and step.program.is_current()):
+            known.pop(whole, None)
+
+
 def step_token(
     owner: nn.Module, find_parts: Callable[[], Parts], state: Any, tokens: Tensor, *, whole: bool
 ) -> tuple[Any, Tensor] | None:

@@ -24,11 +24,12 @@ struct FoldedTable {
   uint8_t* known;
 };
 
-// Some numbers of a matrix of which something was made: whether they are still the same.
+// A matrix of which something was made: some of its numbers, and a checksum of all of them.
 struct Sample {
   const float* at;
   const float* values;
-  int64_t count, step;
+  int64_t count, step, numbers;
+  uint64_t checksum;
 };
 
 // What the printed steps of a formula are given: numbers of buffers, or where that is -1 what is fixed.
@@ -111,6 +112,24 @@ static bool is_unchanged(const Program& program) {
       if (memcmp(s.at + j * s.step, s.values + j, 4)) return false;
   }
   return true;
+}
+
+INLINE uint64_t mix(uint64_t sum, uint64_t x) {
+  sum = (sum ^ x) * 0x9E3779B97F4A7C15u;
+  return sum ^ sum >> 32;  // or a sign that changes twice would change nothing
+}
+
+// Of a number that changes it is always another: each step maps different sums to different ones.
+static uint64_t sum_numbers(const float* at, int64_t numbers) {
+  enum { LANES_64 = 32 };
+  uint64_t sums[LANES_64] = {0}, xs[LANES_64], whole = (uint64_t)numbers;
+  for (; numbers >= 2 * LANES_64; at += 2 * LANES_64, numbers -= 2 * LANES_64) {
+    memcpy(xs, at, sizeof xs);
+    for (int j = 0; j < LANES_64; j++) sums[j] = mix(sums[j], xs[j]);
+  }
+  for (int j = 0; j < LANES_64; j++) whole = mix(whole, sums[j]);
+  for (uint32_t x; numbers; at++, numbers--) memcpy(&x, at, 4), whole = mix(whole, x);
+  return whole;
 }
 
 static void step_formula(const FormulaStep& step, const Call& call, float* const* buffers, float* scratch) {
@@ -201,7 +220,16 @@ extern "C" int elman_run_program(const Program* program, const Call* call) {
   return work.failed ? NO_MEMORY : DONE;
 }
 
-extern "C" int elman_is_current(const Program* program) { return is_unchanged(*program); }
+extern "C" uint64_t elman_sum_numbers(const float* at, int64_t numbers) { return sum_numbers(at, numbers); }
+
+// Whether all numbers are as they were, those between the samples, too.
+extern "C" int elman_is_current(const Program* program) {
+  for (int k = 0; k < program->sampled; k++) {
+    const Sample& s = program->samples[k];
+    if (sum_numbers(s.at, s.numbers) != s.checksum) return 0;
+  }
+  return 1;
+}
 
 extern "C" int elman_round_depth(int depth) { return round_depth(depth); }
 

@@ -52,9 +52,12 @@ class _FoldedTable(ctypes.Structure):
 
 
 class WeightSample(ctypes.Structure):
-    """Some numbers of a matrix, and what they were when something was made of it."""
+    """Some numbers of a matrix and a checksum of all, as they were when something was made of it."""
 
-    _fields_ = (("at", _pointer), ("values", _pointer), ("count", _long), ("step", _long))
+    _fields_ = (
+        *(("at", _pointer), ("values", _pointer), ("count", _long), ("step", _long)),
+        *(("numbers", _long), ("checksum", ctypes.c_uint64)),
+    )
 
 
 class _Program(ctypes.Structure):
@@ -188,7 +191,7 @@ class StepProgram:
         self._places = _pointer * builder.given
 
     def is_current(self) -> bool:
-        """Are all samples as they were?"""
+        """Is every number as it was of what something was made of? This reads them all, a run only samples."""
         return bool(load_program_library().elman_is_current(self._at))
 
     def __call__(
@@ -214,6 +217,7 @@ def load_program_library() -> ctypes.CDLL:
     library = load_library(step_program_source())
     library.elman_run_program.argtypes = [_pointer, _pointer]
     library.elman_is_current.argtypes = [_pointer]
+    library.elman_sum_numbers.argtypes, library.elman_sum_numbers.restype = [_pointer, _long], ctypes.c_uint64
     library.elman_pack_bfloat16.argtypes = [_int, _int, _pointer, _long, _pointer]
     return library
 
@@ -225,6 +229,12 @@ def pack_bfloat16(W: Matrix, allocate: Callable[[int], int]) -> Matrix | None:
     to = allocate(2 * W.width * wide)
     packed = library.elman_pack_bfloat16(W.width, W.depth, W.at, W.stride, to)
     return Matrix(to, W.width, W.depth, wide, bfloat16=True) if packed else None
+
+
+def sum_numbers(at: int, numbers: int) -> int:
+    """A checksum of so many floats."""
+    found: int = load_program_library().elman_sum_numbers(at, numbers)
+    return found
 
 
 def step_program_source() -> str:

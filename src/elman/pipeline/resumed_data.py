@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from elman.files.model_files import CONFIG
 from elman.text.fingerprint import digest_file
 
 _FREE = ("test", "cache")  # no update depends on what is scored at the end, or on where encoded text is kept
@@ -22,7 +24,15 @@ def with_contents(config: Mapping[str, Any], described: Described) -> dict[str, 
     model, vectors = dict(config["model"]), config["model"].get("vectors")
     if vectors and os.path.isfile(vectors):
         model["vectors"] = _name(digest_file(vectors))
+    for way in ("lm_forward", "lm_backward"):
+        if model.get(way):
+            model[way] = name_model(Path(model[way]))
     return {**config, "data": data, "model": model}
+
+
+def name_model(folder: Path) -> str:
+    """A model by its contents: its configuration holds the digests of its other files."""
+    return _name(digest_file(folder / CONFIG))
 
 
 def _contents(files: Sequence[Mapping[str, Any]]) -> str:

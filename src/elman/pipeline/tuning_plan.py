@@ -107,7 +107,11 @@ def make_plan(request: SearchRequest) -> TuningPlan:
     begun = time.monotonic()
     read = expand_paths(recipe)
     read = replace(read, data=read.task_class.resolve_data(read.data))
-    examples = read_data(read).training
+    examples, held, *_ = read_data(read)
+    if held == [] and not request.folds:
+        raise ConfigError(
+            f"{recipe.data.train}: too few examples to hold any out, and a search needs some; give --valid"
+        )
     torch.set_num_threads(1)  # as every training has
     facts = gather_facts(read, examples, given, device=request.device, trained=False)
     choice = choose_settings(recipe, given, facts)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from elman.native.step_program import Matrix, WeightSample, pack_bfloat16
+from elman.native.step_program import Matrix, WeightSample, pack_bfloat16, sum_numbers
 from elman.shapes import Tensor
 
 _SAMPLES = 256  # numbers of a matrix that are looked at before each use of what was made of it
@@ -18,8 +18,9 @@ class KeptWeights:
     """The weights of some modules by address; it refers to their parts, and not to the modules themselves.
 
     Weights in float32 are read where they lie, so only another tensor, or one that moved, is news. Where
-    something was made of a weight (a packed matrix, a table), torch's own count of changes decides, and a
-    sample of its numbers, since nobody counts what is written through ``.data``.
+    something was made of a weight (a packed matrix, a table), torch's own count of changes decides, and its
+    numbers, since nobody counts what is written through ``.data``: a sample of them before each use, a
+    checksum of all of them before each text.
     """
 
     def __init__(self, *modules: nn.Module) -> None:
@@ -54,7 +55,8 @@ class KeptWeights:
         step = 1 if t.numel() <= _ALL else t.numel() // _SAMPLES
         values = t.detach().view(-1)[::step].clone()
         self._memory.append(values)
-        self.samples.append(WeightSample(t.data_ptr(), values.data_ptr(), len(values), step))
+        whole = t.numel(), sum_numbers(t.data_ptr(), t.numel())
+        self.samples.append(WeightSample(t.data_ptr(), values.data_ptr(), len(values), step, *whole))
 
     def allocate(self, *shape: int, dtype: torch.dtype = torch.float32) -> int:
         """Memory that lasts as long as this; zeros where it is of bytes."""

@@ -103,12 +103,13 @@ class StackWriter:
 
     def _fold(self, E: Tensor, W: Tensor, b: Tensor | None) -> int:
         (vocabulary, depth), width = E.shape, len(W)
-        for weight in (W,) if b is None else (W, b):
-            self.kept.watch(weight)
         rows = self.kept.allocate(vocabulary, width + depth)
         known = self.kept.allocate(vocabulary, dtype=torch.uint8)
         matrix = Matrix(self.address(W), width, depth, W.shape[1])
         bias = None if b is None else self.address(b)
+        if not self.missing:
+            for weight in (W,) if b is None else (W, b):
+                self.kept.watch(weight)
         return self.build.fold(self.address(E), vocabulary, matrix, bias, rows, known)
 
     def write_step(self, cell: Formulaic, gates: int) -> int:

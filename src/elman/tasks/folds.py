@@ -29,10 +29,11 @@ def take_fold(
     groups = group_examples(examples, content, strata)
     folds = deal_groups(groups, data.folds)
     number = {i: fold for group, fold in zip(groups, folds, strict=True) for i in group.members}
-    fold = [e for i, e in enumerate(examples) if number[i] == data.fold]
-    if not fold:
+    if len({*folds} - {0}) < data.folds:  # said at the first fold, not after hours at the last
         said = f"{data.train}: {data.folds} folds cannot be made of {len(groups):,} different examples"
-        raise DataError(f"{said}; take fewer folds")
+        alone = f", of which {folds.count(0):,} are in none: no other has their label" if 0 in folds else ""
+        raise DataError(f"{said}{alone}; take fewer folds, or give more examples")
+    fold = [e for i, e in enumerate(examples) if number[i] == data.fold]
     return [e for i, e in enumerate(examples) if number[i] != data.fold], fold
 
 

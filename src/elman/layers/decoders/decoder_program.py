@@ -63,7 +63,7 @@ class DecoderProgram:
     def reads(self, embedding: Embedding, output: Softmax) -> bool:
         """Is it still the program of these, by their weights as they are?"""
         same = self.embedding is embedding and self.output is output
-        return same and self.kept.is_current() and self.short.is_current()
+        return same and self.kept.is_current() and self.whole.is_current()
 
     def _write_layers(self, embedding: Embedding, fed_back: int) -> None:
         decoder, writer, build = self.decoder, self.writer, self.build

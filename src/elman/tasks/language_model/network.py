@@ -28,7 +28,7 @@ from elman.layers.mixture import Mixture
 from elman.layers.ngram_mixture import MixedOutput, NGramMixture
 from elman.layers.rnn import RNN
 from elman.layers.softmax import AdaptiveSoftmax, Output, Softmax
-from elman.layers.token_step import step_token
+from elman.layers.token_step import check_steps, step_token
 from elman.scan.fused_step import fuse_step, unrecordable_reason
 from elman.scan.single_step import can_step, step_cell
 from elman.shapes import Bool, Float, Int, Tensor
@@ -70,6 +70,7 @@ class LanguageModelNetwork(nn.Module):
 
     def begin(self, rows: int, like: Tensor | None = None) -> Any:
         """The state before a text, for so many texts: zero, by default where the weights are."""
+        check_steps(self)
         state = self.begin_layers(rows, like)
         return state if self.ngrams is None else State(layers=state, context=self.ngrams.ngrams.begin(rows))
 
@@ -86,7 +87,7 @@ class LanguageModelNetwork(nn.Module):
             return self.read_layers(state, ids, mask)
         layers, hs = self.read_layers(state.layers, ids, mask)
         context, contexts = self.ngrams.read(state.context, ids, mask)
-        return State(layers=layers, context=context), torch.cat([hs, contexts.to(hs)], -1)
+        return State(layers=layers, context=context), torch.cat([hs, contexts], -1)  # in the wider precision
 
     def read_layers(
         self, state: Any, ids: Int[Tensor, "B T"], mask: Bool[Tensor, "B T"] | None = None
