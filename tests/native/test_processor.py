@@ -23,7 +23,9 @@ def cpuinfo(tmp_path, monkeypatch) -> Path:
 
 @pytest.mark.parametrize("level", FLAGS)
 def test_the_level_is_the_best_all_of_whose_instructions_are_there(cpuinfo, level, monkeypatch):
-    cpuinfo.write_bytes(f"vendor_id\t: Another\nmodel name\t: \xff\nflags\t: {FLAGS[level]}\n".encode("latin-1"))
+    cpuinfo.write_bytes(
+        f"vendor_id\t: Another\nmodel name\t: \xff\nflags\t: {FLAGS[level]}\n".encode("latin-1")
+    )
     assert processor.find_level.__wrapped__() == level
     assert not processor.is_intel.__wrapped__()
     for asked in FLAGS:
