@@ -18,7 +18,6 @@ from elman.pipeline import run_recipe
 from elman.pipeline.recipe import build
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model import corpus as lm_text
-from elman.tasks.language_model.data import LanguageModelDataset
 from elman.tasks.language_model.judged_lines import judge_lines
 from elman.tasks.language_model.task import (
     BPTTBatch,
