@@ -118,6 +118,7 @@ def refusal(data: dict[str, object]) -> str:
         ({"tokens": {"kind": []}}, "tokens.kind is []; it may be 'words' or 'subwords'"),
         ({"tokens": "bpe"}, "tokens is 'bpe'; expected 'words' or 'subwords'"),
         ({"tokens": {"kind": "words", "size": 3}}, "unknown key 'tokens.size'; it may be 'kind' or 'lower'"),
+        ({"tokens": {"kind": "words", "lower": 1}}, "tokens.lower is 1; expected true or false"),
         ({"seed": "a"}, "seed is 'a'; expected a whole number"),
         ({"limit": "some"}, "limit is 'some'; expected a number or 'all'"),
         ({"weights": {"a": "b"}}, "weights.a is 'b'; expected a number"),

@@ -6,6 +6,7 @@ import resource
 from pathlib import Path
 
 import pytest
+import torch
 
 from elman import free_memory as module
 from elman.errors import ConfigError
@@ -62,6 +63,13 @@ def test_more_than_is_used_is_not_free(tmp_path: Path) -> None:
     files = {"memory.max": "10\n", "memory.current": "20\n"}
     group(machine(tmp_path), "0::/\n", "", files)
     assert free_memory(root=tmp_path) == 0
+
+
+def test_on_a_gpu_what_torch_holds_and_does_not_use_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (5 * GB, 9 * GB))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 4 * GB)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 3 * GB)
+    assert free_memory("cuda:0") == 6 * GB
 
 
 def test_what_does_not_fit_is_refused_with_both_sizes_and_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,7 +135,7 @@ def _scalar(kind: Any, value: Any, where: str) -> Any:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         if abs(value) < 1 << 1023:
             return float(value)
-    elif kind in _NAMES and (type(value) is kind or (kind is str and isinstance(value, str))):
+    elif type(value) is kind or (kind is str and isinstance(value, str)):
         return value
     elif kind is str and type(value) is int:
         return str(value)  # columns are named or numbered

@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from elman import artifact
+from elman.artifact.model_weights import check_numbers
 from elman.config import to_plain
 from elman.errors import ConfigError, ModelError
 from elman.pipeline.recipe import recipe_class
@@ -46,6 +47,14 @@ def test_a_folder_holds_what_it_is_said_to(folder):
         "metrics.json",
         "README.md",
     }
+
+
+def test_every_text_of_a_folder_is_read_as_people_write_it(tmp_path):
+    folder = save(fresh(), tmp_path)
+    artifact.write_run(folder, {"command": "elman für alle"})
+    texts = [path.read_text() for path in folder.iterdir() if path.suffix in (".json", ".md")]
+    assert all(text.endswith("\n") for text in texts)
+    assert "für" in (folder / "run.json").read_text()
 
 
 @pytest.mark.parametrize(
@@ -191,6 +200,14 @@ def test_weights_that_are_no_numbers_are_refused(folder, value):
     weights["decide.0.bias"][1] = value
     save_file(weights, path)
     refused(folder, about="decide.0.bias holds NaN, infinity or a number beyond 1,000,000,000,000,000")
+
+
+@pytest.mark.parametrize("largest", [1e15, -1e15])
+def test_numbers_up_to_the_largest_are_weights(largest):
+    weight = torch.tensor([largest, 0.0])
+    check_numbers({"w": weight}, Path("m"))
+    with pytest.raises(ModelError, match="w holds NaN, infinity or a number beyond"):
+        check_numbers({"w": weight.nextafter(2 * weight)}, Path("m"))
 
 
 @pytest.mark.parametrize("dtype", [torch.int8, torch.float16, torch.float64, torch.bool])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from elman.folders import folder_lock
 from elman.folders.folder_lock import LOCK, FolderInUseError, check_unlocked, lock_folder
 
 HOLD = """
@@ -64,6 +65,22 @@ def test_a_folder_that_stays_empty_is_taken_away_with_those_around_it(tmp_path):
     with lock_folder(tmp_path / "a" / "b"):
         (tmp_path / "a" / "mine").touch()
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["mine"]
+
+
+def test_a_lock_that_lost_its_name_before_it_was_taken_is_taken_anew(tmp_path, monkeypatch):
+    """Whoever held it before takes the name away and lets it go, in this order."""
+    taken, lock = [], folder_lock._lock
+
+    def lock_late(handle: int, folder: Path) -> None:
+        if not taken:
+            (folder / LOCK).unlink()
+        lock(handle, folder)
+        taken.append(handle)
+
+    monkeypatch.setattr(folder_lock, "_lock", lock_late)
+    with lock_folder(tmp_path):
+        assert os.path.samestat(os.stat(tmp_path / LOCK), os.fstat(taken[-1]))
+    assert len(taken) == 2
 
 
 def test_many_writers_never_hold_a_folder_together(tmp_path):

@@ -55,6 +55,18 @@ def test_a_finished_run_is_resumed_in_a_copy_which_goes_away_if_nothing_comes_of
     assert listing(tmp_path) == files
 
 
+def test_the_folders_of_a_run_are_copied_and_replaced_with_its_files(tmp_path):
+    fill(tmp_path, MODEL | {"checkpoint.safetensors": checkpoint(9), "tensorboard/events": "old"})
+    with claim_for_training(tmp_path, resume=True, overwrite=False) as folder:
+        events = folder.work / "tensorboard" / "events"
+        assert events.read_text() == "old"
+        events.write_text("new")
+        assert listing(tmp_path)["tensorboard/events"] == "old"
+        with folder.stage_model() as staging:
+            fill(staging, {"config.json": '{"elman": 2}'})
+    assert listing(tmp_path)["tensorboard/events"] == "new"
+
+
 def test_a_finished_run_that_went_on_ends_in_its_place(tmp_path):
     fill(tmp_path, MODEL | {"checkpoint.safetensors": checkpoint(9)})
     with claim_for_training(tmp_path, resume=True, overwrite=False) as folder, folder.stage_model() as staging:

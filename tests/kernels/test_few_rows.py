@@ -82,7 +82,8 @@ def test_the_library_computes_only_what_it_can(monkeypatch):
 
 
 def test_without_a_library_torch_computes(monkeypatch):
-    monkeypatch.setattr(few_rows, "_multiply", lambda: (None, 0))
+    monkeypatch.setattr(few_rows, "unsupported_reason", lambda: "there is no compiler")
+    monkeypatch.setattr(few_rows, "_multiply", few_rows._multiply.__wrapped__)  # asked anew
     x, W, b = draw(2, 5, 6)
     assert torch.equal(linear_few(x, W, b), linear(x, W, b))
 

@@ -100,6 +100,16 @@ def test_what_cannot_be_written_as_a_program_is_not():
     assert [find_program(*one) for one in (zoneout, odd, wide)] == [None] * 3
 
 
+def test_a_program_is_written_anew_for_other_weights():
+    made, E, output = make("luong")[1]
+    first = find_program(made, E, output)
+    assert find_program(made, E, output) is first
+    other = Softmax(OUT, VOCABULARY)
+    second = find_program(made, E, other)
+    assert second.reads(E, other)
+    assert not first.reads(E, other)
+
+
 def test_a_token_that_is_not_there_is_refused():
     single = make("gnmt")[1]
     session, state = single[0].begin(single_precision(sources([3, 1, 2])))

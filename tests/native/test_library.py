@@ -6,6 +6,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -13,8 +14,10 @@ from elman.native import library
 from elman.native.library import (
     NativeError,
     build_library,
+    find_cache,
     find_compiler,
     find_library,
+    is_whole,
     load_library,
     name_library,
 )
@@ -25,8 +28,8 @@ SOURCE = 'extern "C" int number() { return %d; }'
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("ELMAN_CACHE", str(tmp_path))
-    return tmp_path / "native"
+    monkeypatch.setenv("ELMAN_CACHE", str(tmp_path / "of" / "mine"))
+    return tmp_path / "of" / "mine" / "native"
 
 
 def test_a_library_is_built_once_and_found_again(cache, monkeypatch):
@@ -35,9 +38,20 @@ def test_a_library_is_built_once_and_found_again(cache, monkeypatch):
     path = build_library(source, "plain", cache)
     assert ctypes.CDLL(str(path)).number() == 41
     assert [*cache.iterdir()] == [path]  # nothing is left beside it
+    assert is_whole(path)
     monkeypatch.setattr(subprocess, "run", None)
     assert find_library(source, "plain") == path
     assert name_library(SOURCE % 42, "plain") != path.name != name_library(source, "avx2")
+
+
+def test_libraries_lie_where_the_user_s_caches_are(monkeypatch):
+    for name in ("ELMAN_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert find_cache() == Path.home() / ".cache" / "elman" / "native"
+    monkeypatch.setenv("XDG_CACHE_HOME", "caches")
+    assert find_cache() == Path("caches", "elman", "native")
+    monkeypatch.setenv("ELMAN_CACHE", "mine")
+    assert find_cache() == Path("mine", "native")
 
 
 def test_builds_at_the_same_time_do_not_disturb_each_other(cache):

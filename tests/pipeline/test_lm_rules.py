@@ -2,6 +2,7 @@
 
 import pytest
 
+from elman.pipeline import lm_choices
 from elman.pipeline.choose_defaults import choose_settings
 from elman.pipeline.default_facts import Facts
 from elman.pipeline.recipe import build
@@ -41,6 +42,19 @@ def test_more_minutes_mean_a_larger_network_and_more_dropout_on_a_small_text():
     assert short.model.hidden < long.model.hidden
     small = choose(words=100_000, characters=500_000, minutes=10, timed=True)[0]
     assert small.model.dropout > short.model.dropout
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes"),
+    [
+        ("words", {999_999: 256, 1_000_000: 300, 2_999_999: 300, 3_000_000: 400}),
+        ("chars", {7_999_999: 256, 8_000_000: 384}),
+    ],
+)
+def test_a_network_has_as_many_units_as_its_rule_says_for_what_is_read(kind, sizes, monkeypatch):
+    for read, hidden in sizes.items():
+        monkeypatch.setattr(lm_choices, "count_read", lambda facts, read=read: read)
+        assert choose(kind=kind)[0].model.hidden == hidden
 
 
 def test_characters_get_one_layer_and_no_ngrams():

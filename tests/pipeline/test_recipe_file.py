@@ -4,6 +4,7 @@ import tomllib
 
 import pytest
 
+from elman.errors import ConfigError
 from elman.pipeline.recipe import build, read
 from elman.pipeline.recipe_file import format_recipe
 from elman.tasks.registry import TASKS
@@ -44,3 +45,9 @@ def test_a_cell_of_the_user_is_named_by_its_file(tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text("from elman.cells import GRU\n\n\nclass Mine(GRU):\n    pass\n")
     recipe = build({"task": "lm", "model": {"cell": "mine.py:Mine"}})
     assert tomllib.loads(format_recipe(recipe))["model"] == {"cell": "mine.py:Mine"}
+
+
+@pytest.mark.parametrize("task", ["poet", 3, None])
+def test_a_task_that_is_none_is_refused_with_those_that_there_are(task):
+    with pytest.raises(ConfigError, match="task is (.*); it may be " + ".*".join(map(repr, TASKS))):
+        build({"task": task})

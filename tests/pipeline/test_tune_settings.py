@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass, field, replace
 from math import log
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -129,6 +130,13 @@ def test_of_three_trials_one_goes_on_to_a_longer_training_and_it_is_the_best(beg
     dropped = [r.scores[0] for r in results if r.reached == 0]
     assert max(by_rung[0]) > max(dropped)
     assert search.study.best.scores[2] == max(by_rung[2])
+
+
+def test_of_trials_with_one_score_the_first_goes_on():
+    for count in (1, 2, 3):
+        trials = [SimpleNamespace(number=number, reached=0, scores={0: 1.0}) for number in range(count)]
+        study = SimpleNamespace(results=trials, find=trials.__getitem__)
+        assert TuningStudy.is_promising(study, count - 1) == (count == 1)
 
 
 def test_the_result_is_never_worse_than_the_plain_settings(begin):

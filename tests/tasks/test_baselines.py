@@ -17,7 +17,7 @@ from elman.tasks.label_data import MultilabelExample
 from elman.tasks.language_model import lm_baseline
 from elman.tasks.pairs.task import Pairs, PairsConfig, PairsExample
 from elman.tasks.seq2seq.seq2seq_baseline import find_nearest
-from elman.tasks.tagger.tag_baseline import tag_by_frequency
+from elman.tasks.tagger.tag_baseline import _bags, tag_by_frequency
 from elman.tasks.tagger.tag_features import extract_features
 from elman.tasks.tagger.task import Tagger, TaggerConfig, TaggerExample
 from tests.tasks import toy_lm, toy_pairs
@@ -143,6 +143,17 @@ def test_features_know_the_word_its_ending_and_its_neighbours_but_no_other_sente
     assert not np.array_equal(a1, a2)
     assert not np.array_equal(a2, a3)
     assert np.array_equal(extract_features(["a"], [[]])[0], extract_features(["a", "b"], [[], []])[0])
+
+
+@pytest.mark.parametrize("known", [[], [3], [2, 3, 5], [9]])
+def test_words_have_those_features_that_were_learnt(known):
+    keys = np.array([[1, 3], [5, 9], [4, 4]])
+    found = _bags(keys, np.array(known, dtype=np.int64))
+    pairs = zip(found.rows.tolist(), found.columns.tolist(), strict=True)
+    assert [(row, known[column]) for row, column in pairs] == [
+        (row, key) for row, line in enumerate(keys.tolist()) for key in line if key in known
+    ]
+    assert (found.values.tolist(), found.texts) == ([1.0] * len(found.rows), 3)
 
 
 def test_further_columns_are_features_too():

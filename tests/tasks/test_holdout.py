@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from elman.errors import DataError
 from elman.tasks.classifier.task import Classifier, ClassifierDataConfig
 from elman.tasks.config import DataConfig
 from elman.tasks.holdout import Split, hold_out, warn_of_overlap
@@ -34,7 +35,7 @@ SPELLINGS = ["The price is 7 euros for each of them", "the  price is 12 EUROS, f
 
 @pytest.mark.parametrize("task", ["classifier", "pairs", "tagger", "seq2seq"])
 def test_no_task_validates_on_a_text_that_it_trains_on(tmp_path, task):
-    """Fault 5 of issue 20: every text stands in the file twice."""
+    """Every text stands in the file twice."""
     texts = [f"text {chr(97 + i)}{chr(97 + k)}" for i in range(20) for k in range(5)] * 2
     kinds = {
         "classifier": (Classifier, ClassifierDataConfig, "{0}\tlabel-{1}\n"),
@@ -48,6 +49,13 @@ def test_no_task_validates_on_a_text_that_it_trains_on(tmp_path, task):
     training, held = kind.split(config(train=str(path)))
     assert len(held) == 20
     assert not {*map(kind.content, training)} & {*map(kind.content, held)}
+
+
+def test_of_one_example_none_can_be_held_out_and_of_one_text_none_is():
+    with pytest.raises(DataError, match=r"^a\.tsv: too few examples \(1\) to hold any out$"):
+        split([("a text", ("x",))])
+    with pytest.warns(UserWarning, match="nothing can be held out of 2 examples, 1 of them duplicates"):
+        assert not split([("a text", ("x",))] * 2)[1]
 
 
 @given(

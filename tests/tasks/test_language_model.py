@@ -18,6 +18,7 @@ from elman.pipeline import run_recipe
 from elman.pipeline.recipe import build
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model import corpus as lm_text
+from elman.tasks.language_model.judged_lines import judge_lines
 from elman.tasks.language_model.task import (
     BPTTBatch,
     LanguageModel,
@@ -82,6 +83,17 @@ def test_scores_are_one_number_in_several_units() -> None:
     words = made()
     few = words.evaluate_dataset(words.encode(["the cat"]))
     assert few["bits_per_character"] == pytest.approx(3 * few["bits_per_token"] / 8)
+
+
+@pytest.mark.parametrize("kind", ["words", "chars"])
+def test_each_line_is_judged_by_its_tokens_and_its_end(kind: str) -> None:
+    lm, lines = made(kind=kind), ["the cat", "a dog", "on", "the log"]
+    data = lm.encode(lines)
+    lengths = [len(lm.tokenizer.encode(line)) + 1 for line in lines]
+    for cut in (0, 1):  # with the end of the last line, and without it
+        judged = judge_lines(lm, LanguageModelDataset(data.ids[: len(data.ids) - cut], None))
+        assert judged.tokens.tolist() == [*lengths[:-1], lengths[-1] - cut]
+        assert judged.unseen is None if kind == "chars" else judged.unseen.tolist() == [0, 1, 0, 1]
 
 
 def test_a_batch_is_its_rows_one_by_one() -> None:

@@ -13,6 +13,7 @@ from elman import free_memory
 from elman.errors import ConfigError
 from elman.layers.attention import Additive, Attention, Dot
 from elman.layers.embedding import Embedding, Pretrained
+from elman.tasks import building_limit
 from elman.tasks.building_limit import BuildingLimit
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model.config import LanguageModelConfig
@@ -73,6 +74,17 @@ def test_attention_is_counted_by_pairs_of_positions() -> None:
     assert estimate_activations(Attention(Dot(4, 4)), 7, 11) == 4 * 7 * 11 * 4
     one, other = (estimate_activations(Additive(4, 4, 9), 1, longest) for longest in (1, 2))
     assert other - one == 4 * 9
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_network_is_within_the_limit_of_its_own_weights(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = NETWORKS[name]().state_dict()
+    monkeypatch.setattr(building_limit, "_ELEMENTS", 0)
+    with building_limit.limit_to_weights(weights):
+        assert NETWORKS[name]().state_dict().keys() == weights.keys()
+    few = {key: weight for key, weight in weights.items() if weight.numel() < 100}
+    with pytest.raises(ConfigError, match="larger than its weights"), building_limit.limit_to_weights(few):
+        NETWORKS[name]()
 
 
 def kept_bytes(module: nn.Module, *inputs: torch.Tensor) -> int:

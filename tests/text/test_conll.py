@@ -183,6 +183,8 @@ def test_a_first_column_that_counts_is_no_word(tmp_path: Path) -> None:
         list(read_sentences(path, columns=("5",)))
     numbers = written(tmp_path, "1 O\n2 O\n")
     assert next(read_sentences(numbers)).words == ("1", "2"), "with two columns it is all there is"
+    (alone,) = read_sentences(written(tmp_path, "1 CD O\n"))
+    assert alone.words == ("1",), "one row counts nothing"
 
 
 def test_conllu_under_another_name_is_known_by_its_columns(tmp_path: Path) -> None:

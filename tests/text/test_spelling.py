@@ -136,6 +136,17 @@ def test_the_order_of_the_words_and_how_often_they_occur_do_not_matter() -> None
     assert Spelling.learn(WORDS, affixes=2) == Spelling.learn((*WORDS[::-1], *WORDS), affixes=2)
 
 
+def test_further_words_keep_all_ids_and_add_what_they_have_once() -> None:
+    known, further = ["abc", "abd", "ab"], ["abe", "fbe", "fbc"]
+    first, other = (Spelling.learn(words, affixes=2) for words in (known, further))
+    both = first.extend(further)
+    for old, new, whole in zip(
+        *((s.alphabet, *s.prefixes, *s.suffixes) for s in (first, other, both)), strict=True
+    ):
+        assert whole.items[: len(old)] == old.items
+        assert sorted(whole.items) == sorted({*old.items, *new.items})
+
+
 GOOD = {"alphabet": [*SPECIALS], "prefixes": [[*SPECIALS]], "suffixes": [[*SPECIALS]]}
 
 

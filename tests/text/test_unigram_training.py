@@ -8,9 +8,10 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+import torch
 
 from elman.text.subword_tokenizer import SubwordTokenizer, train_subwords
-from elman.text.unigram_training import _Lattice, learn_pieces
+from elman.text.unigram_training import _digamma, _Lattice, learn_pieces
 
 WORDS = {"abab": 3, "abc": 2, "c": 1}
 PIECES = ["a", "b", "c", "ab", "abc"]
@@ -43,6 +44,11 @@ def test_uses_are_the_expectation_over_all_segmentations():
                 expected[PIECES.index(part)] += count * math.exp(log_p(parts)) / total
     lattice = _Lattice.build([*WORDS], {piece: i for i, piece in enumerate(PIECES)}, whole=True)
     np.testing.assert_allclose(lattice.count_uses(LOG_P, np.array([*WORDS.values()], float)), expected)
+
+
+def test_digamma_is_torch_s():
+    x = np.logspace(-3, 6, 200)
+    np.testing.assert_allclose(_digamma(x), torch.digamma(torch.from_numpy(x)), rtol=0, atol=1e-8)
 
 
 def test_the_best_segmentation_is_the_likeliest_of_all():

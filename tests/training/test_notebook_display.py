@@ -46,10 +46,15 @@ def test_of_many_evaluations_the_last_ones_are_shown():
 
 def test_a_notebook_is_known_by_the_kernel_of_its_shell(monkeypatch: pytest.MonkeyPatch):
     contents = []
-    handle = SimpleNamespace(update=lambda content, raw: contents.append(content))
+
+    def show(content: dict[str, str], *, raw: bool, display_id: bool = True) -> SimpleNamespace:
+        assert raw  # else the dictionary itself is shown
+        assert display_id  # else there is nothing to replace
+        contents.append(content)
+        return SimpleNamespace(update=show)
+
     shells = SimpleNamespace(
-        get_ipython=lambda: SimpleNamespace(kernel=1),
-        display=SimpleNamespace(display=lambda content, raw, display_id: handle),
+        get_ipython=lambda: SimpleNamespace(kernel=1), display=SimpleNamespace(display=show)
     )
     monkeypatch.setitem(sys.modules, "IPython", shells)
     display = make_display("tokens")

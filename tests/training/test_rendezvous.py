@@ -11,6 +11,7 @@ from threading import Timer
 
 import pytest
 import torch
+from torch.distributed import TCPStore
 
 from elman.errors import ConfigError
 from elman.interruption import Interrupted, defer_signals
@@ -22,6 +23,7 @@ from elman.training.rendezvous import meet
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> int:
     """A port that nobody uses, in the variables of two processes of which this one is the first."""
+    monkeypatch.setattr(rendezvous, "PATIENCE", 20.0)  # so that none waits for minutes for one that failed
     with socket.socket() as free:
         free.bind(("localhost", 0))
         number = int(free.getsockname()[1])
@@ -37,6 +39,29 @@ def test_two_processes_meet(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
         stores = list(pool.map(lambda rank: meet(rank, 2, None), [0, 1]))
     stores[0].set("a", "b")
     assert stores[1].get("a") == b"b"
+
+
+def test_after_a_restart_they_meet_where_the_first_of_them_is_now(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store of torchrun still has the address of a process that is dead."""
+    monkeypatch.setattr(rendezvous, "_MEETINGS", iter([0, 0]))
+    agent = TCPStore("localhost", port, is_master=True, wait_for_workers=False)
+    agent.set("elman store 0", "1")
+    with ThreadPoolExecutor(2) as pool:
+        stores = list(pool.map(lambda rank: meet(rank, 2, agent), [0, 1]))
+    stores[0].set("a", "b")
+    assert stores[1].get("a") == b"b"
+    assert stores[0].port == stores[1].port == int(agent.get("elman store 0")) != port
+
+
+def test_a_port_that_another_program_has_is_one_sentence(port: int) -> None:
+    with socket.socket() as taken:
+        taken.bind(("", port))
+        taken.listen()
+        said = f"^MASTER_ADDR localhost, MASTER_PORT {port}: process 0 cannot be reached there "
+        with pytest.raises(ConfigError, match=said):
+            meet(0, 2, None)
 
 
 def test_who_waits_in_vain_is_told_what_to_do(

@@ -177,6 +177,27 @@ def test_a_log_with_lines_after_the_checkpoint_ends_like_the_uninterrupted_one(t
     assert (tmp_path / "parts" / METRICS_LOG).read_bytes() == (tmp_path / "whole" / METRICS_LOG).read_bytes()
 
 
+@pytest.mark.parametrize("first", range(6))
+def test_a_log_is_gone_on_with_from_any_event_as_if_nothing_had_come_after_it(
+    tmp_path: Path, first: int
+) -> None:
+    updates = [Update(number, 1, 0.5, 1.0, 0.1, 1.0, 1) for number in (1, 2, 3)]
+    judged = [Evaluation(number, {"a": 1.0}, "a", True) for number in (1, 2)]
+    events = [updates[0], judged[0], updates[1], judged[1], updates[2], TrainingEnd(3, "epochs", {"a": 1.0})]
+    for part in (events, events[first:]):
+        log = MetricsLog(tmp_path / METRICS_LOG)
+        for event in part:
+            log.show(event)
+        log.close()
+    assert [(row["update"], "scores" in row) for row in rows(tmp_path)] == [
+        (1, False),
+        (1, True),
+        (2, False),
+        (2, True),
+        (3, False),
+    ]
+
+
 def test_a_new_run_forgets_the_old_one(tmp_path: Path) -> None:
     follow(Problem(Net()).fit(SETTINGS), tmp_path, {})
     lost = (event for event in islice(Problem(Net()).fit(SETTINGS), 4))

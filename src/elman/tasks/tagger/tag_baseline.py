@@ -102,8 +102,9 @@ def _fit(keys: Keys, tags: Keys, labels: int) -> tuple[NGramModel, Keys]:
 
 def _bags(keys: Keys, known: Keys) -> Bags:
     """The known features of each word."""
-    place = np.searchsorted(known, keys).clip(max=max(0, len(known) - 1))
-    seen = known[place] == keys
+    place = np.searchsorted(known, keys)
+    seen = place < len(known)
+    seen[seen] = known[place[seen]] == keys[seen]
     rows, columns = np.ascontiguousarray(np.nonzero(seen)[0]), place[seen]
     return Bags(torch.from_numpy(rows), torch.from_numpy(columns), torch.ones(len(rows)), len(keys))
 
