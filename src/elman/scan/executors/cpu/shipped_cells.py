@@ -11,6 +11,7 @@ from elman.kernels.character_filters import filters_source
 from elman.kernels.few_rows import few_rows_source
 from elman.kernels.large_products import large_product_source
 from elman.kernels.logsumexp import logsumexp_source
+from elman.kernels.many_tensors import many_tensors_source
 from elman.kernels.native_adamw import adamw_source
 from elman.kernels.token_ranking import ranking_source
 from elman.native.library import SHIPPED, build_library
@@ -30,6 +31,7 @@ def shipped_sources() -> Iterator[str]:
     yield filters_source()
     yield adamw_source()
     yield logsumexp_source()
+    yield many_tensors_source()
     cells = [make(3, 4) for make in CELLS.values()]
     for cell in (*cells, ResetAfterGRU(3, 4, bias=False)):
         if isinstance(cell, Formulaic):
