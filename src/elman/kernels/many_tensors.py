@@ -31,7 +31,7 @@ class _Tensors(ctypes.Structure):
     )
 
 
-def clip_norm(gradients: Sequence[Tensor], limit: float) -> Float[Tensor, ""]:
+def clip_norm(gradients: list[Tensor], limit: float) -> Float[Tensor, ""]:
     """The norm of all gradients together; where it is above a limit, they are scaled to it. 0: no limit."""
     if not _fits(gradients):
         norm = get_total_norm(gradients)
@@ -45,7 +45,7 @@ def clip_norm(gradients: Sequence[Tensor], limit: float) -> Float[Tensor, ""]:
 
 
 @torch.no_grad()
-def move_towards(means: Sequence[Tensor], latest: Sequence[Tensor], share: float) -> None:
+def move_towards(means: list[Tensor], latest: list[Tensor], share: float) -> None:
     """m + share · (w - m) instead of each mean m, w being what is latest."""
     if _fits(means) and _fits(latest):
         _call("elman_move", means, latest, share=share)

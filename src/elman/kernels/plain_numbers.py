@@ -7,12 +7,13 @@ import torch
 from elman.second_derivatives import needs_plain_form
 from elman.shapes import Tensor
 
+_KINDS = (Tensor, torch.nn.Parameter)
+
 
 def is_plain(*tensors: Tensor) -> bool:
     """Are they float32 in the memory of a CPU, of which nobody watches the single operations?"""
-    return (
-        all(type(t) in (Tensor, torch.nn.Parameter) and t.dtype == torch.float32 and t.is_cpu for t in tensors)
-        and not torch.is_autocast_enabled("cpu")
-        and not torch.compiler.is_compiling()
-        and not needs_plain_form()
-    )
+    for t in tensors:  # asked many times an update
+        if type(t) not in _KINDS or t.dtype != torch.float32 or not t.is_cpu:
+            return False
+    watched = torch.is_autocast_enabled("cpu") or torch.compiler.is_compiling() or needs_plain_form()
+    return not watched

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping
 from functools import cache, cached_property
+from typing import Any
 
 from elman.formula import Formula
 from elman.native.library import load_library
@@ -38,7 +39,7 @@ class NativeSource:
     def library(self) -> ctypes.CDLL:
         library = load_library(self.text)
         library.elman_count_packed.restype = ctypes.c_long
-        kinds = {"i": ctypes.c_int, "n": ctypes.c_long, "p": ctypes.c_void_p}
+        kinds: dict[str, Any] = {"i": ctypes.c_int, "n": ctypes.c_long, "p": ctypes.c_void_p}
         library.elman_pack.argtypes = [kinds[letter] for letter in "iiiipnnppi"]
         library.elman_forward.argtypes = library.elman_backward.argtypes = [ctypes.c_void_p]
         library.elman_pack.restype = library.elman_forward.restype = library.elman_backward.restype = None
