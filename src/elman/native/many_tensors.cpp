@@ -55,14 +55,15 @@ static void scale_chunk(void* work, int piece) {
   const Tensors& t = *(const Tensors*)work;
   Chunk c = find_chunk(t, piece);
   float* a = t.to[c.tensor];
-  for (long i = c.begin; i < c.end; i++) a[i] *= t.share;
+  const float share = t.share;  // which no a[i] can be
+  for (long i = c.begin; i < c.end; i++) a[i] *= share;
 }
 static void move_chunk(void* work, int piece) {
   const Tensors& t = *(const Tensors*)work;
   Chunk c = find_chunk(t, piece);
   float* a = t.to[c.tensor];
-  const float* b = t.of[c.tensor];
-  for (long i = c.begin; i < c.end; i++) a[i] += (b[i] - a[i]) * t.share;
+  const float *b = t.of[c.tensor], share = t.share;
+  for (long i = c.begin; i < c.end; i++) a[i] += (b[i] - a[i]) * share;
 }
 
 extern "C" {
