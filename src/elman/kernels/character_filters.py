@@ -14,8 +14,9 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from elman.kernels.plain_numbers import is_plain
 from elman.native.library import FOLDER, NativeError, load_library
-from elman.second_derivatives import differentiate_plainly, needs_plain_form
+from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Int, Tensor
 
 
@@ -97,16 +98,13 @@ def _describe(characters: Tensor, P: Tensor, b: Tensor) -> _Words:
 
 
 def _is_plain(characters: Tensor, *weights: Tensor) -> bool:
-    """Numbers in memory, of which nobody watches the operations, and a library for them?"""
+    """Numbers in memory, and a library for them?"""
     return (
-        all(type(w) in (Tensor, torch.nn.Parameter) and w.dtype == torch.float32 and w.is_cpu for w in weights)
+        is_plain(*weights)
         and type(characters) is Tensor
         and characters.is_cpu
         and characters.dtype == torch.long
         and characters.shape[1] > 0
-        and not torch.is_autocast_enabled("cpu")
-        and not torch.compiler.is_compiling()
-        and not needs_plain_form()
         and unsupported_reason() is None
     )
 

@@ -15,11 +15,12 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from elman.kernels.plain_numbers import is_plain
 from elman.kernels.reused_memory import reuse_empty
 from elman.native.host_threads import find_parallel
 from elman.native.library import FOLDER, NativeError, load_library
 from elman.native.processor import find_level, is_intel
-from elman.second_derivatives import differentiate_plainly, needs_plain_form
+from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Tensor
 
 _SMALLEST = 2**21  # multiplications, below which torch has done sooner
@@ -73,17 +74,8 @@ def _is_large(*sizes: int) -> bool:
 
 
 def _is_plain(a: Tensor, b: Tensor) -> bool:
-    """Numbers in memory, of which nobody watches the operations, and a library for them."""
-    return (
-        type(a) in (Tensor, torch.nn.Parameter)
-        and a.dtype == b.dtype == torch.float32
-        and a.is_cpu
-        and b.is_cpu
-        and not torch.is_autocast_enabled("cpu")
-        and not torch.compiler.is_compiling()
-        and not needs_plain_form()
-        and _find_library() is not None
-    )
+    """Numbers in memory, and a library for them."""
+    return is_plain(a, b) and _find_library() is not None
 
 
 def _multiply(

@@ -60,19 +60,27 @@ class NativeAdamW(torch.optim.AdamW):
 
     def _change(self, given: list[Tensor], group: dict[str, Any]) -> None:
         kept: list[Tensor] = []  # alive until the call is over
-        each = [self._describe(p, group, kept) for p in given]
+        each = [self._describe(p, t, group, kept) for p, t in zip(given, self._count(given), strict=True)]
         pieces = torch.get_num_threads() if sum(p.numel() for p in given) > _ALONE else 1
-        weights = (_Weights * len(each))(*each)
+        weights = _array_type(len(each))(*each)
         numbers = (*group["betas"], group["eps"])
         job = _Update(len(each), pieces, *numbers, ctypes.cast(weights, ctypes.c_void_p))
         _find_library().elman_update(ctypes.byref(job), ctypes.c_void_p(find_parallel()))
 
-    def _describe(self, p: Tensor, group: dict[str, Any], kept: list[Tensor]) -> _Weights:
+    def _count(self, given: list[Tensor]) -> list[float]:
+        """Which update of each weight this is."""
+        for p in given:
+            if not (state := self.state[p]):
+                state["step"] = torch.zeros((), dtype=torch.float32)
+                state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(p), torch.zeros_like(p)
+        steps = [self.state[p]["step"] for p in given]
+        torch._foreach_add_(steps, 1)
+        counts: list[float] = torch.stack(steps).tolist()
+        return counts
+
+    def _describe(self, p: Tensor, t: float, group: dict[str, Any], kept: list[Tensor]) -> _Weights:
         state, rows = self.state[p], p.shape[0] if p.dim() else 1
-        if not state:
-            state["step"] = torch.zeros((), dtype=torch.float32)
-            state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(p), torch.zeros_like(p)
-        t, lr, at, g = state["step"].add_(1).item(), group["lr"], None, p.grad
+        lr, at, g = group["lr"], None, p.grad
         assert g is not None
         if g.is_sparse:
             g = g.coalesce()
@@ -112,6 +120,12 @@ def sparse_gradients(tables: list[nn.Embedding]) -> Iterator[None]:
     finally:
         for table in tables:
             table.sparse = False
+
+
+@cache
+def _array_type(count: int) -> type[ctypes.Array[_Weights]]:
+    """To make a type takes as long as to describe the weights."""
+    return _Weights * count
 
 
 @cache

@@ -12,6 +12,7 @@ import mmap
 import weakref
 from collections import deque
 from contextlib import suppress
+from functools import cache
 from math import prod
 
 import torch
@@ -58,9 +59,15 @@ def reuse_empty(*shape: int) -> Tensor:
         return torch.empty(shape)
     size = _round_size(4 * count)
     buffer = _waiting.take(size) or _map_memory(size)
-    lease = (ctypes.c_char * size).from_buffer(buffer)
+    lease = _array_type(size).from_buffer(buffer)
     weakref.finalize(lease, _waiting.give_back, buffer).atexit = False
     return torch.frombuffer(lease, dtype=torch.float32, count=count).view(shape)
+
+
+@cache
+def _array_type(size: int) -> type[ctypes.Array[ctypes.c_char]]:
+    """To make a type takes longer than all else here."""
+    return ctypes.c_char * size
 
 
 def keep_freed_memory() -> None:

@@ -15,6 +15,7 @@ import torch
 from torch.nn.functional import embedding
 
 from elman.kernels.large_products import linear_large
+from elman.kernels.logsumexp import logsumexp_beside
 from elman.layers.cross_entropy import weighted_mean
 from elman.shapes import Float, Int, Tensor
 
@@ -47,7 +48,4 @@ def sampled_cross_entropy(
     place = torch.full((len(W),), len(columns), device=W.device)
     place[columns] = torch.arange(len(columns), device=W.device)
     own = (h * rows[len(columns) :]).sum(1) + shifts[len(columns) :]
-    twice = torch.zeros(len(h), len(columns) + 1, dtype=torch.bool, device=W.device)
-    twice.scatter_(1, place[targets][:, None], True)
-    others = z.masked_fill(twice[:, :-1], -torch.inf)
-    return weighted_mean(torch.logaddexp(others.logsumexp(1), own) - own, weights)
+    return weighted_mean(logsumexp_beside(z, own, place[targets]) - own, weights)

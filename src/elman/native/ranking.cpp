@@ -1,31 +1,5 @@
 // The likeliest of many tokens.
-#include "lanes.hpp"
-
-static float find_most(const float* a, int count) {
-  float most = -__builtin_inff();
-  int j = 0;
-  if (count >= LANES) {
-    lanes best = load(a);
-    for (j = LANES; j + LANES <= count; j += LANES) {
-      lanes next = load(a + j);
-      best = next > best ? next : best;
-    }
-    for (int i = 0; i < LANES; i++) most = best[i] > most ? best[i] : most;
-  }
-  for (; j < count; j++) most = a[j] > most ? a[j] : most;
-  return most;
-}
-
-static float sum_exponentials(const float* a, int count, float most) {
-  lanes total = spread(0.f);
-  int j = 0;
-  for (; j + LANES <= count; j += LANES) total += exp_lanes(load(a + j) - most);
-  if (j < count) {
-    lanes rest = exp_lanes(load_some(a + j, count - j) - most);
-    for (int i = 0; i < count - j; i++) total[i] += rest[i];
-  }
-  return sum_up(total);
-}
+#include "log_sum.hpp"
 
 // log Σ e^a; NaN where any of them is, or all are -∞.
 static double find_log_sum(const float* a, int count) {

@@ -9,6 +9,8 @@ from math import expm1, log
 import torch
 from torch import Tensor, nn
 
+from elman.kernels.many_tensors import move_towards
+
 
 class WeightAverage:
     """w̄ₙ = Σᵢ dⁿ⁻ⁱ wᵢ / Σᵢ dⁿ⁻ⁱ over the n weights it has seen; d = 1 is the plain mean.
@@ -31,7 +33,7 @@ class WeightAverage:
         if net is not self._seen[0]:
             self._seen = (net, dict(net.named_parameters()))
         latest: list[Tensor] = [self._seen[1][name] for name in self.weights]  # which may stand in any order
-        torch._foreach_lerp_(list(self.weights.values()), latest, 1 / total)
+        move_towards(list(self.weights.values()), latest, 1 / total)
 
     @contextmanager
     def swap_into(self, net: nn.Module) -> Iterator[None]:

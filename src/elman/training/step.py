@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
-from torch.nn.utils import get_total_norm
 
+from elman.kernels.many_tensors import clip_norm
 from elman.kernels.native_adamw import find_tables, sparse_gradients
 from elman.state import detach
 from elman.training.snapshot import TrainState
@@ -65,10 +65,7 @@ class EagerStep(Generic[B]):
                 scaler.scale(loss).backward()
             total += loss.detach()
         scaler.unscale_(optimizer)
-        gradients = [*_find_gradients(optimizer)]
-        norm = get_total_norm(gradients)
-        if self.clip:
-            torch._foreach_mul_(gradients, (self.clip / (norm + 1e-6)).clamp(max=1.0))
+        norm = clip_norm([*_find_gradients(optimizer)], self.clip)
         return torch.stack((total, norm)), state
 
     def apply(self) -> None:

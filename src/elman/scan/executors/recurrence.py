@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -83,7 +84,7 @@ class _Recurrence(torch.autograd.Function):
     def forward(ctx: Any, known: _Run, tokens: Tensor, X: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
         formula, packed = known.plain.cell.formula, known.plain.packed
         state, U, p, m = split_inputs(formula, inputs)
-        with torch.autocast(X.device.type, enabled=False), fuse_kernels(known.fused):
+        with _without_autocast(known), fuse_kernels(known.fused):
             S, A, V = known.program[0](torch, packed.sizes, X, state, U, p, m)
         ctx.known, ctx.counts = known, (len(S), len(A), len(V))
         ctx.save_for_backward(tokens, X, *inputs, *S, *A, *V)
@@ -112,6 +113,12 @@ class _Recurrence(torch.autograd.Function):
         with fuse_kernels(known.fused):
             dX, d0, dU, dp = known.program[1](torch, packed.sizes, dY, dS, before, X, S, A, V, U, p, m)
         return None, None, dX, *d0, *dU, *dp, *(None for _ in m)
+
+
+def _without_autocast(known: _Run) -> AbstractContextManager[Any]:
+    """The programs say themselves what they compute in; where it is off, to turn it off would take time."""
+    device = known.plain.cell.affine()[0].device.type
+    return nullcontext() if known.plain.autocast is None else torch.autocast(device, enabled=False)
 
 
 def differentiate_steps(

@@ -17,8 +17,9 @@ from elman.formula import Formula
 from elman.kernels import large_products
 from elman.native.library import NativeError
 from elman.scan.execution import ELSEWHERE, Execution, Executor
-from elman.scan.executors.cpu.native_program import NativeProgram, NativeSource, print_source
-from elman.scan.executors.cpu.value_plan import classify_widths
+from elman.scan.executors.cpu.native_program import NativeProgram
+from elman.scan.executors.cpu.native_source import NativeSource
+from elman.scan.executors.cpu.program_layout import ProgramLayout, find_layout
 from elman.scan.executors.recurrence import run_program
 from elman.scan.executors.torch_kernels import is_onednn
 from elman.shapes import Float, Tensor
@@ -73,7 +74,11 @@ def _is_slower_than_onednn(execution: Execution) -> bool:
 
 def source_of(cell: Formulaic) -> NativeSource:
     """The C++ of a cell, to read."""
-    return print_source(cell.formula, tuple(classify_widths(cell.formula, cell.widths)[0].items()))
+    return _layout_of(cell).source
+
+
+def _layout_of(cell: Formulaic) -> ProgramLayout:
+    return find_layout(cell.formula, tuple(cell.widths.items()))
 
 
 def run(
@@ -84,9 +89,7 @@ def run(
         raise ModelError("the cpu executor computes in float32: not under autocast")
     if not sum(execution.packing(xs).sizes):
         return xs.new_zeros(*xs.shape[:2], cell.output_size), state
-    classes, sizes = classify_widths(cell.formula, cell.widths)
-    source = print_source(cell.formula, tuple(classes.items()))
-    program = NativeProgram(source, sizes, torch.is_grad_enabled()).program
+    program = NativeProgram(_layout_of(cell), torch.is_grad_enabled()).program
     return run_program(cell, xs, state, execution, program)
 
 

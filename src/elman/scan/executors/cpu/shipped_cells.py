@@ -10,6 +10,8 @@ from elman.formula.cpp_steps import print_steps
 from elman.kernels.character_filters import filters_source
 from elman.kernels.few_rows import few_rows_source
 from elman.kernels.large_products import large_product_source
+from elman.kernels.logsumexp import logsumexp_source
+from elman.kernels.many_tensors import many_tensors_source
 from elman.kernels.native_adamw import adamw_source
 from elman.kernels.token_ranking import ranking_source
 from elman.native.library import SHIPPED, build_library
@@ -28,6 +30,8 @@ def shipped_sources() -> Iterator[str]:
     yield ranking_source()
     yield filters_source()
     yield adamw_source()
+    yield logsumexp_source()
+    yield many_tensors_source()
     cells = [make(3, 4) for make in CELLS.values()]
     for cell in (*cells, ResetAfterGRU(3, 4, bias=False)):
         if isinstance(cell, Formulaic):
