@@ -70,11 +70,13 @@ def main() -> int:
 
 def record_tests(coverage: MapFile, tree: Path, options: argparse.Namespace, deadline: float) -> None:
     stale = [file for file in coverage.stale() if file.startswith(options.tests)]
-    with pool(options.jobs if stale else 1, tree, None, 0, deadline) as workers:
-        for i, answer in enumerate(answers_in_time(workers.imap_unordered(record, stale), deadline)):
-            coverage.add(*answer)
-            report(f"recorded {i + 1} of {len(stale)} test files: {answer[0]}")
-    coverage.write()
+    try:
+        with pool(options.jobs if stale else 1, tree, None, 0, deadline) as workers:
+            for i, answer in enumerate(answers_in_time(workers.imap_unordered(record, stale), deadline)):
+                coverage.add(*answer)
+                report(f"recorded {i + 1} of {len(stale)} test files: {answer[0]}")
+    finally:
+        coverage.write()  # what was recorded stays, whatever ends this run
 
 
 def try_all(
