@@ -210,3 +210,18 @@ def test_a_state_that_is_not_of_decimal_numbers_for_each_sequence_is_refused(fir
     with pytest.raises(ModelError) as refused:
         hold_cell(lambda d, h: Counting(first, d, h), "given", "given")
     assert str(refused.value) == f"given: {which} must hold decimal numbers, with a row for each sequence"
+
+
+@formula(gates="h", masks="d")
+def masked(x, U, s, m):
+    return State(h=m.d * tanh(x.h + U.h(s.h)))
+
+
+def seven(input_size, hidden_size):
+    return 7
+
+
+@pytest.mark.parametrize(("given", "name"), [(masked, "masked"), (seven, "seven")])
+def test_what_is_wrong_with_an_object_is_said_with_its_module_and_name(given, name):
+    with pytest.raises(ElmanError, match=rf"^{__name__}:{name}\b"):
+        resolve_cell(given)

@@ -168,3 +168,8 @@ def test_half_precision_is_searched_in_single():
 def test_settings_out_of_range_are_named(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         Beam(**wrong)
+
+
+def test_no_tokens_are_too_few_for_a_search():
+    with pytest.raises(ConfigError, match="limit"):
+        searched(Beam(), table(0), 0)

@@ -33,6 +33,7 @@ def test_the_beam_narrows_by_one_for_each_completed_hypothesis():
     events, [found] = told(Beam(width=3, length_penalty=0, n_best=3), limit=10)
     # 1 (.4), 2 (.35), 3 (.25); one place less: 3 3 (.15), 2 1 (.14); again: 3 3 3 (.09), and so on
     assert [event.width for event in events[:4]] == [3, 2, 1, 1]
+    assert [event.position for event in events] == list(range(10))
     assert [event.completed for event in events[:3]] == [1, 1, 0]
     assert [[h.tokens for h in event.kept] for event in events[:3]] == [
         [[1], [2], [3]],

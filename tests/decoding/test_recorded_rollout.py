@@ -26,6 +26,7 @@ from elman.decoding.recorded_rollout import find_recording
 from elman.decoding.rollout import replay_rollout
 from elman.errors import ModelError
 from elman.objectives.sample_sequences import FirstGreedy
+from elman.state import State
 from tests.decoding.tables import END, Table, table
 
 seeds = st.integers(0, 10_000)
@@ -71,6 +72,26 @@ def assert_same(expected, found):
 @given(seed=seeds, rows=st.integers(1, 6), number=st.integers(0, 4), limit=st.integers(6, 20))
 def test_it_writes_what_the_loop_writes(seed, rows, number, limit):
     assert_same(*both(make(seed, rows), number, seed, rows, limit=limit))
+
+
+class Remembering(Table):
+    """A table whose state has the last tokens beside it, as an array of three dimensions."""
+
+    @property
+    def state(self) -> State:
+        rows = torch.arange(len(self.logits))
+        return State(sentence=rows, context=torch.zeros_like(rows), last=torch.zeros(len(rows), 2, 3))
+
+    def step(self, state, tokens):
+        new, logits = super().step(state, tokens)
+        return new.replace(
+            last=torch.cat([tokens.view(-1, 1, 1).expand(-1, 2, 1), state.last[..., :2]], 2)
+        ), logits
+
+
+@given(seed=seeds, rows=st.integers(2, 6))
+def test_a_state_of_any_shape_stays_as_it_was_where_a_row_has_ended(seed, rows):
+    assert_same(*both(Remembering(make(seed, rows).logits), 0, seed, rows))
 
 
 @given(seed=seeds, rows=st.integers(1, 6), number=st.integers(0, 4))

@@ -254,3 +254,11 @@ def test_terms_stand_in_one_order_however_they_are_added(first, second):
     """The input, the recurrence, old states and parameters and what is made of old states, the rest."""
     assert write_below(lambda part: part[first] + part[second]) == f"({first} + {second})"
     assert write_below(lambda part: part[second] + part[first]) == f"({first} + {second})"
+
+
+def test_a_matrix_that_has_the_name_of_a_gate_names_no_other_value():
+    @formula(gates="a", matrices="a")
+    def cell(x, U, s):
+        return State(h=tanh(x.a) * sigmoid(U.a(s.h)))
+
+    assert values(cell)["a"] is tanh(symbol("x", "a"))

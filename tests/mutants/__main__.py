@@ -40,7 +40,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tests", action="append", default=[], help="only tests of such paths (several times)")
     parser.add_argument("--patience", type=float, default=30, help="seconds of tests for one mutant")
     parser.add_argument("--out", type=Path, default=ROOT / ".mutants", help="folder of results")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.tests = tuple(options.tests) or ("",)
+    return options
 
 
 def main() -> int:
@@ -67,12 +69,14 @@ def main() -> int:
 
 
 def record_tests(coverage: MapFile, tree: Path, options: argparse.Namespace, deadline: float) -> None:
-    stale = [file for file in coverage.stale() if file.startswith(tuple(options.tests or [""]))]
-    with pool(options.jobs if stale else 1, tree, None, 0, deadline) as workers:
-        for i, answer in enumerate(answers_in_time(workers.imap_unordered(record, stale), deadline)):
-            coverage.add(*answer)
-            report(f"recorded {i + 1} of {len(stale)} test files: {answer[0]}")
-    coverage.write()
+    stale = [file for file in coverage.stale() if file.startswith(options.tests)]
+    try:
+        with pool(options.jobs if stale else 1, tree, None, 0, deadline) as workers:
+            for i, answer in enumerate(answers_in_time(workers.imap_unordered(record, stale), deadline)):
+                coverage.add(*answer)
+                report(f"recorded {i + 1} of {len(stale)} test files: {answer[0]}")
+    finally:
+        coverage.write()  # what was recorded stays, whatever ends this run
 
 
 def try_all(
@@ -83,7 +87,8 @@ def try_all(
     version = digest([path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.py")])
     waiting = [m for m in chosen if m.key not in equivalent and not results.is_settled(m.key, version)]
     new: list[dict[str, Any]] = []
-    with pool(options.jobs, tree, coverage.load(), options.patience, deadline) as workers:
+    known = coverage.load(options.tests)
+    with pool(options.jobs, tree, known, options.patience, deadline) as workers:
         for answer in answers_in_time(workers.imap_unordered(try_mutant, waiting), deadline):
             new.append(answer)
             results.add(answer | {"tree": version})

@@ -144,6 +144,7 @@ def test_a_record_forgets_the_lines_of_a_file_that_has_changed_and_is_stale_when
     same = MapFile(tmp_path / "map", tmp_path)
     assert same.stale() == []
     assert len(same.load().by_line["src/a.py", 1]) == 1
+    assert not same.load(("tests/other/",)).by_line
     source.write_text("\na = 1\n")
     moved = MapFile(tmp_path / "map", tmp_path).load()
     assert (len(moved.by_line["src/a.py", 1]), len(moved.by_file["src/a.py"])) == (0, 1)

@@ -1,5 +1,6 @@
 """Kernels of whole sequences as text, without a GPU: they compile, they fit, and their phases are in order."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from elman.errors import ModelError
 from elman.formula.symbols import is_input
 from elman.formula.traversal import topological
 from elman.scan import scan
-from elman.scan.executors.cuda.estimate import Chip, list_candidates, rank_tilings
+from elman.scan.executors.cuda.estimate import Chip, estimate_step, list_candidates, rank_tilings
 from elman.scan.executors.cuda.nvrtc import CudaError, compile_kernel
 from elman.scan.executors.cuda.program import Shape, print_kernel
 from elman.scan.executors.cuda.tiling import Tiling
@@ -87,6 +88,25 @@ def test_what_is_said_to_fit_does(cell, rows):
             printer = print_kernel(shape, tiling, backward=backward, ragged=False)
             assert printer.shared_bytes * tiling.resident <= H200.shared_bytes
             assert tiling.blocks * cell.heads <= H200.processors * tiling.resident
+
+
+@pytest.mark.parametrize("cell", [Elman(64, 200), LSTM(64, 512), CELLS["heads"], CELLS["two widths"]])
+def test_the_memory_of_a_block_is_estimated_large_enough_and_not_much_larger(cell):
+    shape = shape_of(cell)
+    for backward in (False, True):
+        for tiling in list_candidates(shape, 64, H200, backward=backward):
+            used = print_kernel(shape, tiling, backward=backward, ragged=True).shared_bytes
+            for spare, fits in ((-1, False), (16 * 1024, True)):
+                bytes = (used + spare + 1024 * (tiling.resident - 1)) * tiling.resident
+                chip = replace(H200, shared_bytes=bytes)
+                assert (estimate_step(shape, tiling, 64, chip, backward=backward) is not None) == fits
+
+
+@pytest.mark.parametrize("width", [8, 20, 40, 512])
+def test_a_layer_is_divided_among_no_more_blocks_than_it_has_vectors_of_eight_units(width):
+    tilings = rank_tilings(shape_of(LSTM(8, width)), 64, H200, backward=False)
+    assert all(tiling.blocks <= -(-width // 8) for tiling in tilings)
+    assert any(tiling.cluster for tiling in tilings)
 
 
 def test_weights_that_fit_no_chip_have_no_tiling():

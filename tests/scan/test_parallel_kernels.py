@@ -1,6 +1,8 @@
 """The CUDA kernels of single units, run by the host, equal the loop; NVRTC compiles them for all GPUs."""
 
+import re
 import shutil
+from math import prod
 
 import pytest
 import torch
@@ -12,7 +14,7 @@ from elman.scan import scan
 from elman.scan.execution import Execution
 from elman.scan.executors.cuda.nvrtc import CudaError, compile_kernel, load_nvrtc
 from elman.scan.executors.parallel import cuda_units
-from elman.scan.executors.parallel.cuda_units import CudaUnits, find_shape
+from elman.scan.executors.parallel.cuda_units import CudaUnits, find_shape, list_chunks
 from elman.scan.executors.parallel.kernel_text import ELEMENTS, KernelShape
 from elman.scan.executors.parallel.unit_plan import UnitPlan
 from elman.scan.executors.parallel.unit_recurrence import run_units
@@ -113,3 +115,31 @@ def test_long_rows_are_cut_into_more_pieces_than_many_rows():
     assert many.chunks == 1 < long.chunks
     assert short.chunks == 1
     assert find_shape(UnitPlan(cell_of("sru").formula), (8, 8192, 512), torch.float16, 132).chunks == 1
+
+
+def make_linear(states, parameters):
+    """So many states that are linear in their own past, and so many parameters."""
+    names, words = [f"h{i}" for i in range(states)], [f"w{i}" for i in range(parameters)]
+
+    @formula(gates="a b", states=" ".join(names), parameters=" ".join(words), output="h0")
+    def linear(x, U, s, p):
+        added = sum((getattr(p, word) for word in words), x.b)
+        return State(**{name: x.a * getattr(s, name) + added for name in names})
+
+    return linear
+
+
+def count_shared_bytes(text, chunks):
+    sizes = {"2": 2, "CHUNKS": chunks, "UNITS": 32}
+    lines = [line for line in text.splitlines() if "__shared__" in line]
+    arrays = [re.findall(r"\[(\w+)\]", array) for line in lines for array in line.split(",")]
+    return 4 * sum(prod(sizes[size] for size in array) for array in arrays)
+
+
+@pytest.mark.parametrize(("states", "parameters"), [(1, 2), (1, 3), (2, 4), (2, 5), (5, 4), (1, 45)])
+def test_a_block_has_as_many_pieces_as_its_shared_memory_has_room_for(states, parameters):
+    some = make_linear(states, parameters)
+    allowed = list_chunks(UnitPlan(some))
+    for chunks in (1, 2, 4, 8, 16):
+        text = cuda_units.print_kernel(some, KernelShape(torch.float32, 8, chunks), backward=True).text
+        assert (chunks in allowed) == (count_shared_bytes(text, chunks) <= 48 * 1024)

@@ -47,9 +47,9 @@ def exponential(matched: Sequence[int], total: Sequence[int]) -> list[float]:
     """The k-th length without a match counts as 2^-k matches; sacreBLEU's ``exp``."""
     precisions, part = [], 1.0
     for m, n in zip(matched, total, strict=True):
-        if n and not m:
+        if not m:
             part /= 2
-        if n:
+        if n:  # else no longer one is there, either
             precisions.append((m or part) / n)
     return precisions
 

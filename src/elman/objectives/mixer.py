@@ -96,7 +96,7 @@ class Mixer(Reinforce):
         free = given.mask & (place >= forced[:, None])
         trial = Trial(scored.hs, free, rewards, greedy)
         ahead = advantage(trial, self.baseline(trial), scored.log_probs, self.entropy)
-        likely = -torch.where(given.mask & ~free, scored.log_probs, 0).sum(1)
+        likely = -scored.log_probs.where(~free, 0).sum(1)
         each = likely + surrogate(scored.log_probs, free, ahead)
         self.log(-rewards.mean(), torch.tensor(float(own)))
         share = drawn.weights.flatten().to(each)

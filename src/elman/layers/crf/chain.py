@@ -70,7 +70,9 @@ def frame(scores: Tensor, mask: Tensor, moves: Float[Tensor, "Z Z"]) -> Chain:
     return Chain(xs, moves.to(dtype))
 
 
-def add_boundary(tags: Int[Tensor, "B T K"], mask: Bool[Tensor, "B T"], boundary: int) -> Tensor:
+def add_boundary(
+    tags: Int[Tensor, "B T K"], mask: Bool[Tensor, "B T"], boundary: int
+) -> Int[Tensor, "B T+1 K"]:
     """Paths (B, L, K) as they run through a chain."""
     return pad(tags.masked_fill(~mask[..., None], boundary), (0, 0, 0, 1), value=boundary)
 
