@@ -22,8 +22,13 @@ class Net(nn.Module):
     def __init__(self, vocabulary: int, size: int = 6) -> None:
         super().__init__()
         self.E = nn.Parameter(torch.randn(vocabulary, size))
-        self.output = Softmax(size, vocabulary)
-        self.output.own.data.normal_()
+        self.softmax = Softmax(size, vocabulary)
+        self.softmax.own.data.normal_()
+
+    @property
+    def output(self) -> Softmax:
+        """A property: since Python 3.12 protocols see no submodules."""
+        return self.softmax
 
     def begin(self, rows: int) -> State:
         return State(h=self.E.new_zeros(rows, self.E.shape[1]))
