@@ -48,7 +48,7 @@ def test_more_minutes_mean_a_larger_network_and_more_dropout_on_a_small_text():
     ("kind", "sizes"),
     [
         ("words", {999_999: 256, 1_000_000: 300, 2_999_999: 300, 3_000_000: 400}),
-        ("chars", {7_999_999: 256, 8_000_000: 384}),
+        ("chars", {2_999_999: 256, 3_000_000: 384}),
     ],
 )
 def test_a_network_has_as_many_units_as_its_rule_says_for_what_is_read(kind, sizes, monkeypatch):

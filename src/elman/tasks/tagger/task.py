@@ -109,6 +109,11 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
         return self.tagsets[0].metric if len(self.tagsets) == 1 else "mean"
 
     @classmethod
+    def check_tokens(cls, config: TaggerConfig, tokens: TokenizerConfig) -> None:
+        if tokens.kind not in ("words", "whitespace"):
+            raise ConfigError(f"tokens.kind is {tokens.kind!r}; words are tagged: words or whitespace")
+
+    @classmethod
     def check_objective(cls, config: TaggerConfig, objective: str) -> None:
         if config.adversarial and objective != "likelihood":
             raise ConfigError(
@@ -120,8 +125,7 @@ class Tagger(Task[tuple[Sequence[str], Sequence[str]] | Mapping[str, Any]]):
     def from_examples(
         cls, config: TaggerConfig, tokens: TokenizerConfig, examples: Sequence[TaggerExample]
     ) -> Tagger:
-        if tokens.kind not in ("words", "whitespace"):
-            raise ConfigError(f"tokens.kind is {tokens.kind!r}; words are tagged: words or whitespace")
+        cls.check_tokens(config, tokens)
         words = [word for e in examples for word in e.words]
         pre_tokenizer = PreTokenizer(tokens.kind, tokens.lower, tokens.digits)
         normalized = map(pre_tokenizer.normalize, words)
