@@ -18,8 +18,8 @@ from elman.kernels import large_products
 from elman.native.library import NativeError
 from elman.scan.execution import ELSEWHERE, Execution, Executor
 from elman.scan.executors.cpu.native_program import NativeProgram
-from elman.scan.executors.cpu.native_source import NativeSource
 from elman.scan.executors.cpu.program_layout import ProgramLayout, find_layout
+from elman.scan.executors.cpu.recurrence_source import NativeSource
 from elman.scan.executors.recurrence import run_program
 from elman.scan.executors.torch_kernels import is_onednn
 from elman.shapes import Float, Tensor

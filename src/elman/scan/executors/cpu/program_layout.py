@@ -8,7 +8,7 @@ from functools import cache, cached_property
 
 from elman.formula import Formula, Node
 from elman.scan.executors.cpu.lane_source import LaneGroup
-from elman.scan.executors.cpu.native_source import NativeSource, print_source
+from elman.scan.executors.cpu.recurrence_source import NativeSource, print_source
 from elman.scan.executors.cpu.value_plan import classify_widths
 
 
