@@ -20,8 +20,11 @@ import pytest
 import torch
 
 torch.set_num_threads(1)
-# Started in the background by a shell, a process ignores Ctrl-C, and so would those that it starts.
+# Started in the background by a shell, a process ignores Ctrl-C, and under nohup the end of its terminal, too; so
+# would those that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 if not MISSING:
     from hypothesis import settings
 

@@ -137,10 +137,10 @@ MOGRIFIED = {
 ALL = FORMULAS | COMPOUNDS | MOGRIFIED
 
 
-def cell_of(name: str, dtype: torch.dtype = torch.float64) -> Cell:
+def cell_of(name: str, dtype: torch.dtype = torch.float64, inputs: int = 3, units: int = 4) -> Cell:
     """A cell with weights far from their initial symmetry."""
     torch.manual_seed(len(name))
-    cell = ALL[name](3, 4).to(dtype)
+    cell = ALL[name](inputs, units).to(dtype)
     for weight in cell.parameters():
-        torch.nn.init.normal_(weight, std=0.5)
+        torch.nn.init.normal_(weight, std=units**-0.5)
     return cell

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import elman
+from elman.errors import printable
 from tests.tasks import topics
 
 NAME = os.fsdecode(b"n\xe9\xff")
@@ -51,6 +53,10 @@ def test_a_name_is_bytes(place, words, made):
 
 def test_a_cell_may_lie_in_a_file_of_any_name(place):
     assert run(place, "new", "cell", "strange", "--out", f"{NAME}2.py").returncode == 0
+    written = ast.parse((place / f"{NAME}2.py").read_bytes())
+    assert (
+        f"pytest {printable(NAME)}2.py" in ast.get_docstring(written).encode().decode()
+    )  # so Python 3.13 wants it
     words = ("train", "classifier", "--train", f"{NAME}.tsv", "--cell", f"{NAME}2.py:strange", "--epochs", "1")
     done = run(place, *words, "--out", "own")
     assert done.returncode == 0, done.stderr

@@ -28,7 +28,8 @@ UNPRINTED = {"wordy", *(name for name in ALL if "heads" in name)}  # a softmax, 
 def accepts(executor, cell):
     """Can this executor run the cell, or all its parts?"""
     try:
-        scan(cell, torch.zeros(1, 1, 3, dtype=next(cell.parameters()).dtype), executor=executor)
+        nothing = torch.zeros(1, 1, cell.input_size, dtype=next(cell.parameters()).dtype)
+        scan(cell, nothing, executor=executor)
     except ModelError as error:
         if "executor cannot run this cell" not in str(error):
             raise
@@ -54,11 +55,17 @@ def inputs(cell, dtype, rows=4, steps=5):
 
 
 def assert_same(ours, theirs, tolerance):
+    for a, b in pairs(ours, theirs):
+        torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
+
+
+def pairs(ours, theirs):
+    """Outcomes side by side: outputs, final states, gradients."""
     for a, b in zip([*ours[0], *ours[1]], [*theirs[0], *theirs[1]], strict=True):
         if a is None or b is None:  # no gradient is a gradient of zero
             assert not any(g.any() for g in (a, b) if g is not None)
         else:
-            torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
+            yield a, b
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=["float64", "float32"])
@@ -158,3 +165,24 @@ def test_nan_in_the_padding_reaches_nothing(executor):
 
 def state_of(state):
     return map_state(lambda t: t.clone().requires_grad_(), state)
+
+
+REAL = ["elman", "lstm", "gru", "projected-lstm", "ssru", "lstm of two heads", "wordy", "zoneout", "mogrifier"]
+
+
+@pytest.mark.parametrize("lengths", [None, torch.arange(64) + 2], ids=["full", "ragged"])
+@pytest.mark.parametrize("executor", [*HERE, "auto"])
+@pytest.mark.parametrize("name", REAL)
+def test_an_executor_equals_the_loop_at_the_sizes_of_a_real_model(name, executor, lengths):
+    """Large products and large memory come from elsewhere than small ones, and executors write over them."""
+    cell = cell_of(name, torch.float32, 64, 64)
+    if not accepts(executor, cell):
+        assert executor in ("torch", "cpu", "parallel")
+        return
+    xs = torch.randn(64, 65, 64, requires_grad=True)
+    state = map_state(lambda t: torch.randn_like(t).requires_grad_(), cell.initial(xs))
+    mask = None if lengths is None else torch.arange(65) < lengths[:, None]
+    reference = outcome(cell, xs, mask, state, executor="loop")
+    ours = outcome(cell, xs, mask, state, executor=executor)
+    for a, b in pairs(ours, reference):
+        torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-4 * b.abs().max().item())

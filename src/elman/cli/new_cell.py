@@ -46,7 +46,8 @@ def cell(name: str, out: Path | None) -> None:
     check_output("--out", path)
     if path.exists():
         raise ConfigError(f"{path} is there already; choose another --out, or delete it")
-    write_atomically(path, CELL_FILE.replace("NAME", name).replace("FILE", printable(str(path))).encode())
+    shown = printable(str(path)).replace("\\", r"\\")  # in a string of Python
+    write_atomically(path, CELL_FILE.replace("NAME", name).replace("FILE", shown).encode())
     say(f"wrote {path}: change the formula in it, then")
     say(f"  pytest {path}")
     say(f"  elman compare lstm {path}:{name}")

@@ -61,7 +61,7 @@ def reuse_empty(*shape: int) -> Tensor:
     buffer = _waiting.take(size) or _map_memory(size)
     lease = _array_type(size).from_buffer(buffer)
     weakref.finalize(lease, _waiting.give_back, buffer).atexit = False
-    return torch.frombuffer(lease, dtype=torch.float32, count=count).view(shape)
+    return torch.frombuffer(lease, dtype=torch.float32, count=count).resize_(shape)
 
 
 @cache

@@ -8,7 +8,7 @@ from elman.scan.executors.codegen.plan import Plan
 
 
 class FusedPatterns:
-    """z·a + (1 - z)·b is a lerp, a + b·c and 2·b·c an addcmul; a product that they alone read is folded in."""
+    """a + b·c and 2·b·c are an addcmul; a product that they alone read is folded in."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan, self.trace = plan, plan.formula.trace
@@ -17,20 +17,8 @@ class FusedPatterns:
         for a in self.trace.nodes:
             if a in plan.recurrent and a.op == "mul":
                 self._number(a)
-            elif a in plan.recurrent and a.op == "add" and not self._mix(a):
+            elif a in plan.recurrent and a.op == "add":
                 self._sum(a)
-
-    def _mix(self, a: Node) -> bool:
-        """Is it z·a + (1 - z)·b?"""
-        mix = _mixture(a)
-        if mix is None or not all(map(self._foldable, a.args)):
-            return False
-        self.calls[a] = "torch.lerp({0}, {1}, {2})", mix
-        self.inside.update(a.args)
-        rest = 1 - mix[2]
-        if rest not in mix[:2] and self.trace.uses[rest] == [o for o in a.args if rest in o.args]:
-            self.inside.add(rest)
-        return True
 
     def _sum(self, a: Node) -> None:
         """a + b·c"""
@@ -65,14 +53,3 @@ class FusedPatterns:
             and a not in self.plan.backward_values
             and all(p.operand is not a for p in self.trace.products)
         )
-
-
-def _mixture(a: Node) -> tuple[Node, Node, Node] | None:
-    """(b, a, z) of a sum z·a + (1 - z)·b."""
-    if all(o.op == "mul" for o in a.args):
-        for first, second in (a.args, a.args[::-1]):
-            for z, kept in (first.args, first.args[::-1]):
-                for rest, other in (second.args, second.args[::-1]) if value_of(z) is None else ():
-                    if rest is 1 - z:
-                        return other, kept, z
-    return None
