@@ -20,7 +20,7 @@ import pytest
 import torch
 
 torch.set_num_threads(1)
-# Started in the background by a shell, a process ignores Ctrl-C, and under nohup the end of its terminal, too; so
+# Started in the background by a shell, a process ignores Ctrl-C, and under nohup what ends it, too; so
 # would those that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):

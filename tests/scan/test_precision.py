@@ -43,3 +43,15 @@ def test_under_autocast_a_state_may_have_either_precision():
         ys, _ = scan(cell, xs, MASK, state)
         scan(cell, xs, MASK, cell.initial(xs))
     assert ys.dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("grad", [True, False], ids=["training", "prediction"])
+@pytest.mark.parametrize("dtype", HALVES)
+def test_an_lstm_without_padding_runs_under_autocast(dtype, grad):
+    """oneDNN has no LSTM in float16 for most processors, and says so only when it is called."""
+    cell, xs = LSTM(64, 64), torch.randn(4, 20, 64)
+    expected, _ = scan(cell, xs, executor="loop")
+    with torch.autocast("cpu", dtype), torch.set_grad_enabled(grad):
+        ys, _ = scan(cell, xs)
+    assert ys.dtype == dtype
+    torch.testing.assert_close(ys.float(), expected, atol=0.03, rtol=0.03)

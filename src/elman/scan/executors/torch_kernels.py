@@ -100,7 +100,12 @@ def find_drawback(cell: Cell[Any], execution: Execution) -> str | None:
     gradients neither way was clearly ahead, so the kernels are kept.
     """
     cell = cast(Formulaic, cell)
-    if cell.affine()[0].is_cuda or not torch.is_grad_enabled():
+    weight = cell.affine()[0]
+    if weight.is_cuda:
+        return None
+    if is_onednn(cell.formula) and (execution.autocast or weight.dtype) is torch.float16:
+        return "oneDNN has an LSTM in float16 on few processors"
+    if not torch.is_grad_enabled():
         return None
     if is_onednn(cell.formula) and not execution.has_padding:
         return None
