@@ -166,3 +166,12 @@ def test_a_guess_that_is_sure_counts_as_a_label(weights):
 
 def test_too_few_labels_give_no_guesses():
     assert guess_labels(NGramModel(3, 2), sparse(torch.ones(20, 3)), torch.arange(10) % 2, 3.0) is None
+
+
+def test_a_text_that_stands_twice_does_not_tell_its_own_label():
+    dice = random.Random(0)
+    some = [e._replace(label=dice.choice("ab")) for e in write_topics(120)]  # chance alone
+    rows, texts = [*some, *some], [e.text for e in write_topics(200, 1)]
+    model = build(rows, texts)
+    _, facts = model.guess_labels(model.encode(rows), texts, CONFIG)
+    assert facts["right_without"] < 65

@@ -44,6 +44,10 @@ class Bags(NamedTuple):
         kept = self.columns >= count
         return Bags(self.rows[kept], self.columns[kept] - count, self.values[kept], self.texts)
 
+    def split(self) -> tuple[Tensor, ...]:
+        """The n-grams of each text."""
+        return torch.split(self.columns, torch.bincount(self.rows, minlength=self.texts).tolist())
+
     def transpose(self, count: int) -> Bags:
         """In each row the texts that have an n-gram, of which there are ``count``."""
         order = torch.argsort(self.columns, stable=True)
