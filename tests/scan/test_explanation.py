@@ -8,7 +8,8 @@ import torch
 from elman.cells import CELLS, GRU, LSTM, Dropout, Residual, Stacked, Zoneout
 from elman.errors import ModelError
 from elman.scan import EXECUTORS, explain, scan
-from elman.scan.executors import choice, torch_kernels
+from elman.scan.execution import Execution
+from elman.scan.executors import choice, cuda, torch_kernels
 from tests.zoo import ALL, cell_of
 
 MASK = torch.tensor([[True] * 5, [True, True, False, False, False]])
@@ -99,3 +100,14 @@ def test_a_kernel_of_torch_that_computes_something_else_is_not_taken(monkeypatch
         torch_kernels.match.cache_clear()
     assert choice.executor == "codegen"
     assert "computes something else" in choice.reasons["torch"]
+
+
+def test_it_is_said_once_that_weights_do_not_fit_on_a_gpu(monkeypatch, caplog):
+    monkeypatch.setattr(cuda, "choose_tilings", lambda *given: None)
+    cuda._log_once.cache_clear()
+    with torch.autocast("cpu", torch.bfloat16):
+        execution = Execution.begin(torch.zeros(2, 3, 4), None)
+    with caplog.at_level("INFO", "elman"):
+        reasons = {cuda.find_drawback(LSTM(4, 5), execution) for _ in range(2)}
+    assert reasons == {"the recurrent weights do not fit on the chip"}
+    assert caplog.messages == ["lstm: the weights do not fit on the chip; taken by another executor"]

@@ -10,6 +10,7 @@ import torch
 from elman.cells import FormulaCell
 from elman.formula import State, formula, sigmoid, tanh
 from elman.formula.structure import DENSE, find_structure
+from elman.formula.symbols import symbol
 from elman.scan import scan
 from elman.scan.execution import Execution
 from elman.scan.executors.cuda.nvrtc import CudaError, compile_kernel, load_nvrtc
@@ -115,6 +116,12 @@ def test_long_rows_are_cut_into_more_pieces_than_many_rows():
     assert many.chunks == 1 < long.chunks
     assert short.chunks == 1
     assert find_shape(UnitPlan(cell_of("sru").formula), (8, 8192, 512), torch.float16, 132).chunks == 1
+
+
+def test_what_is_made_of_parameters_alone_is_computed_once():
+    plan = UnitPlan(own)
+    made = symbol("p", "w")
+    assert plan.find_hoisted([*plan.trace.new.values()]) == [0.9 * tanh(made)]  # k reads it, and is none itself
 
 
 def make_linear(states, parameters):

@@ -7,31 +7,16 @@ from collections.abc import Iterator
 
 from elman.cells import CELLS, Formulaic, ResetAfterGRU
 from elman.formula.cpp_steps import print_steps
-from elman.kernels.character_filters import filters_source
-from elman.kernels.few_rows import few_rows_source
-from elman.kernels.large_products import large_product_source
-from elman.kernels.logsumexp import logsumexp_source
-from elman.kernels.many_tensors import many_tensors_source
-from elman.kernels.native_adamw import adamw_source
-from elman.kernels.token_ranking import ranking_source
-from elman.native.library import SHIPPED, build_library
+from elman.native.library import FOLDER, SHIPPED, build_library
 from elman.native.processor import LEVELS
-from elman.native.step_program import step_program_source
 from elman.scan.executors.cpu import source_of
 from elman.scan.executors.parallel import unsupported_reason
 from elman.scan.executors.parallel.native_units import find_native_units
 
 
 def shipped_sources() -> Iterator[str]:
-    """The C++ of each cell that a configuration can name."""
-    yield few_rows_source()
-    yield large_product_source()
-    yield step_program_source()
-    yield ranking_source()
-    yield filters_source()
-    yield adamw_source()
-    yield logsumexp_source()
-    yield many_tensors_source()
+    """The C++ that lies in files, and that of each cell that a configuration can name."""
+    yield from (path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.cpp")))
     cells = [make(3, 4) for make in CELLS.values()]
     for cell in (*cells, ResetAfterGRU(3, 4, bias=False)):
         if isinstance(cell, Formulaic):
