@@ -6,16 +6,14 @@ from torch.nn.functional import linear
 
 from elman.kernels import large_products
 from elman.kernels.large_products import linear_large, multiply_large
-from elman.native.library import NativeError, load_library
+from elman.native.library import why_not_loaded
 
 
 @pytest.fixture(autouse=True)
 def library(monkeypatch):
     """The library whatever the processor, and for the smallest products."""
-    try:
-        load_library(large_products.large_product_source())
-    except NativeError as error:
-        pytest.skip(str(error))
+    if reason := why_not_loaded("large_product.cpp"):
+        pytest.skip(reason)
     monkeypatch.setattr(large_products, "unsupported_reason", lambda: None)
     monkeypatch.setattr(large_products, "_SMALLEST", 1)
     monkeypatch.setattr(large_products, "_NARROWEST", 1)

@@ -7,16 +7,12 @@ import pytest
 
 from elman.cells import LSTM
 from elman.formula.cpp_steps import print_steps
-from elman.kernels.few_rows import few_rows_source
-from elman.kernels.large_products import large_product_source
-from elman.kernels.token_ranking import ranking_source
 from elman.native.library import FOLDER, OPTIONS
-from elman.native.step_program import step_program_source
 from elman.scan.executors.cpu import source_of
 
 COMPILER = shutil.which("aarch64-linux-gnu-g++")
 SOURCES = [
-    *(few_rows_source, large_product_source, step_program_source, ranking_source),
+    *((FOLDER / f"{name}.cpp").read_text for name in ("few_rows", "large_product", "step_program", "ranking")),
     lambda: source_of(LSTM(3, 4)).text,
     lambda: print_steps(LSTM.formula, LSTM(3, 4).widths),
 ]

@@ -14,12 +14,8 @@ from elman.errors import ModelError
 from elman.formula import State, formula, tanh
 from elman.formula.operation import OPS
 from elman.kernels import large_products
-from elman.kernels.few_rows import few_rows_source
-from elman.kernels.large_products import large_product_source
-from elman.kernels.token_ranking import ranking_source
 from elman.native import library
 from elman.native.library import NativeError, find_compiler, load_library
-from elman.native.step_program import step_program_source
 from elman.scan import EXECUTORS, explain, scan
 from elman.scan.executors.cpu import shipped_cells, source_of
 from elman.state import leaves, map_state
@@ -225,7 +221,7 @@ def test_a_wheel_has_the_libraries_of_every_cell_by_name(monkeypatch, tmp_path):
     shipped_cells.build_shipped()
     sources = {source for source, _, _ in built}
     assert {source_of(make(8, 64)).text for make in CELLS.values()} <= sources
-    assert {few_rows_source(), large_product_source(), ranking_source(), step_program_source()} <= sources
+    assert {path.read_text() for path in library.FOLDER.glob("*.cpp")} <= sources
     assert {folder for _, _, folder in built} == {tmp_path}
 
 

@@ -15,7 +15,7 @@ import torch
 from torch.nn import functional
 
 from elman.kernels.plain_numbers import is_plain
-from elman.native.library import FOLDER, NativeError, load_library
+from elman.native.library import load_file, why_not_loaded
 from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Int, Tensor
 
@@ -109,23 +109,13 @@ def _is_plain(characters: Tensor, *weights: Tensor) -> bool:
     )
 
 
-@cache
 def unsupported_reason() -> str | None:
     """Why torch filters characters; None where the library does."""
-    try:
-        _find_library()
-    except NativeError as error:
-        return str(error)
-    return None
+    return why_not_loaded("character_filters.cpp")
 
 
 @cache
 def _find_library() -> ctypes.CDLL:
-    library = load_library(filters_source())
+    library = load_file("character_filters.cpp")
     library.elman_filter.argtypes = library.elman_filter_back.argtypes = [ctypes.c_void_p] * 5
     return library
-
-
-def filters_source() -> str:
-    """The C++ of the filters."""
-    return (FOLDER / "character_filters.cpp").read_text()

@@ -18,7 +18,7 @@ import torch
 from elman.cuda_graph import is_recording
 from elman.kernels.large_products import linear_large
 from elman.native.host_threads import find_parallel
-from elman.native.library import FOLDER, NativeError, load_library
+from elman.native.library import load_file, why_not_loaded
 from elman.native.processor import find_level
 from elman.shapes import Float, Tensor
 
@@ -91,24 +91,17 @@ def most_rows() -> int:
 
 def unsupported_reason() -> str | None:
     """Why torch multiplies few rows, too; None where the library does."""
-    try:
-        load_library(few_rows_source())
-    except NativeError as error:
-        return str(error)
-    return None if MOST[find_level()] else "this processor has neither AVX2 nor AVX-512"
+    if MOST[find_level()]:
+        return why_not_loaded("few_rows.cpp")
+    return "this processor has neither AVX2 nor AVX-512"
 
 
 @cache
 def _multiply() -> tuple[Callable[..., Any], int]:
     if unsupported_reason():
         return linear_large, 0
-    multiply = load_library(few_rows_source()).elman_multiply_rows
+    multiply = load_file("few_rows.cpp").elman_multiply_rows
     kinds: dict[str, Any] = {"i": ctypes.c_int, "n": ctypes.c_long, "p": ctypes.c_void_p}
     multiply.argtypes = [kinds[letter] for letter in "iiipnpnppip"]
     multiply.restype = None
     return multiply, MOST[find_level()]
-
-
-def few_rows_source() -> str:
-    """The C++ of the products."""
-    return (FOLDER / "few_rows.cpp").read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ from torch.nn import functional
 from elman.kernels.plain_numbers import is_plain
 from elman.kernels.reused_memory import reuse_empty
 from elman.native.host_threads import find_parallel
-from elman.native.library import FOLDER, NativeError, load_library
+from elman.native.library import load_file, why_not_loaded
 from elman.native.processor import find_level, is_intel
 from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Tensor
@@ -102,25 +102,16 @@ def unsupported_reason() -> str | None:
         return "only processors with AVX-512 gain by it"
     if is_intel():
         return "MKL uses all of an Intel processor"
-    try:
-        load_library(large_product_source())
-    except NativeError as error:
-        return str(error)
-    return None
+    return why_not_loaded("large_product.cpp")
 
 
 @cache
 def _find_library() -> tuple[Callable[..., Any], Callable[[int, int], int], int] | None:
     if unsupported_reason():
         return None
-    library = load_library(large_product_source())
+    library = load_file("large_product.cpp")
     kinds: dict[str, Any] = {"i": ctypes.c_int, "n": ctypes.c_long, "p": ctypes.c_void_p}
     library.elman_multiply.argtypes = [kinds[letter] for letter in "iiipnnpnnppnipip"]
     library.elman_multiply.restype = None
     library.elman_count_laid.restype = library.elman_count_scratch.restype = ctypes.c_long
     return library.elman_multiply, library.elman_count_laid, library.elman_count_scratch()
-
-
-def large_product_source() -> str:
-    """The C++ of the products."""
-    return (FOLDER / "large_product.cpp").read_text(encoding="utf-8")

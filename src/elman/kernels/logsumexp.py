@@ -15,7 +15,7 @@ import torch
 from elman.kernels.plain_numbers import is_plain
 from elman.kernels.reused_memory import reuse_empty
 from elman.native.host_threads import find_parallel
-from elman.native.library import FOLDER, NativeError, load_library
+from elman.native.library import load_file, why_not_loaded
 from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Int, Tensor
 
@@ -69,24 +69,14 @@ class _LogSumExp(torch.autograd.Function):
         return torch.mul(p, d[:, None], out=reuse_empty(*p.shape)), (own - l).exp() * d, None
 
 
-@cache
 def unsupported_reason() -> str | None:
     """Why torch sums; None where the library does."""
-    try:
-        _find_library()
-    except NativeError as error:
-        return str(error)
-    return None
+    return why_not_loaded("logsumexp.cpp")
 
 
 @cache
 def _find_library() -> ctypes.CDLL:
-    library = load_library(logsumexp_source())
+    library = load_file("logsumexp.cpp")
     library.elman_logsumexp.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.elman_logsumexp.restype = None
     return library
-
-
-def logsumexp_source() -> str:
-    """The C++ of the sums."""
-    return (FOLDER / "logsumexp.cpp").read_text(encoding="utf-8")

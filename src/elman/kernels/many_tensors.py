@@ -14,7 +14,7 @@ from torch.nn.utils import get_total_norm
 
 from elman.kernels.plain_numbers import is_plain
 from elman.native.host_threads import find_parallel
-from elman.native.library import FOLDER, NativeError, load_library
+from elman.native.library import load_file, why_not_loaded
 from elman.shapes import Float, Tensor
 
 _ALONE = 2**18  # numbers that one thread has done sooner than a second is woken
@@ -67,25 +67,15 @@ def _call(name: str, to: Sequence[Tensor], of: Sequence[Tensor] = (), *, share: 
     return getattr(_find_library(), name)(ctypes.byref(job), find_parallel())
 
 
-@cache
 def unsupported_reason() -> str | None:
     """Why torch goes from tensor to tensor; None where the library does."""
-    try:
-        _find_library()
-    except NativeError as error:
-        return str(error)
-    return None
+    return why_not_loaded("many_tensors.cpp")
 
 
 @cache
 def _find_library() -> ctypes.CDLL:
-    library = load_library(many_tensors_source())
+    library = load_file("many_tensors.cpp")
     for function in (library.elman_add_squares, library.elman_scale, library.elman_move):
         function.argtypes, function.restype = [ctypes.c_void_p, ctypes.c_void_p], None
     library.elman_add_squares.restype = ctypes.c_double
     return library
-
-
-def many_tensors_source() -> str:
-    """The C++ of it."""
-    return (FOLDER / "many_tensors.cpp").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from elman.native.host_threads import find_parallel
-from elman.native.library import FOLDER, NativeError, load_library
+from elman.native.library import load_file, why_not_loaded
 
 _LARGE = 2**17  # numbers of a table, of which a dense gradient would take longer than to find its rows
 _ALONE = 2**18  # numbers that one thread changes sooner than a second is woken
@@ -128,21 +128,11 @@ def _array_type(count: int) -> type[ctypes.Array[_Weights]]:
     return _Weights * count
 
 
-@cache
 def unsupported_reason() -> str | None:
     """Why torch changes the weights; None where the library does."""
-    try:
-        _find_library()
-    except NativeError as error:
-        return str(error)
-    return None
+    return why_not_loaded("adamw.cpp")
 
 
 @cache
 def _find_library() -> ctypes.CDLL:
-    return load_library(adamw_source())
-
-
-def adamw_source() -> str:
-    """The C++ of the update."""
-    return (FOLDER / "adamw.cpp").read_text()
+    return load_file("adamw.cpp")

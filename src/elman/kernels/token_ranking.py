@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from elman.native.library import FOLDER, NativeError, load_library
+from elman.native.library import load_file, why_not_loaded
 from elman.shapes import Float, Int, Tensor
 
 _MOST = 64  # tokens: they are kept in order one by one
@@ -58,18 +58,12 @@ def _find_library(logits: Tensor, k: int) -> ctypes.CDLL | None:
 
 @cache
 def _load() -> Any:
-    try:
-        library = load_library(ranking_source())
-    except NativeError:
+    if why_not_loaded("ranking.cpp"):
         return None
+    library = load_file("ranking.cpp")
     library.elman_log_probability.argtypes = [_pointer, _int, _int]
     library.elman_log_probability.restype = ctypes.c_double
     library.elman_likeliest.argtypes = [_int, _pointer, _int, _pointer, _int, _pointer, _pointer, _pointer]
     library.elman_rank_rows.argtypes = [_int, _int, _pointer, _int, _pointer, _pointer]
     library.elman_rank_rows.restype = None
     return library
-
-
-def ranking_source() -> str:
-    """The C++ of it."""
-    return (FOLDER / "ranking.cpp").read_text()

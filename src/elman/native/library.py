@@ -41,6 +41,21 @@ def load_library(source: str) -> ctypes.CDLL:
     return _load(source, find_level())
 
 
+def load_file(name: str) -> ctypes.CDLL:
+    """The library of a C++ file beside this one."""
+    return load_library((FOLDER / name).read_text(encoding="utf-8"))
+
+
+@cache
+def why_not_loaded(name: str) -> str | None:
+    """Why there is no library of such a file here; None where there is."""
+    try:
+        load_file(name)
+    except NativeError as error:
+        return str(error)
+    return None
+
+
 @cache
 def _load(source: str, level: str) -> ctypes.CDLL:
     with _lock:  # two threads that ask for one library build it once

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from elman.native.library import FOLDER, load_library
+from elman.native.library import load_file
 
 LOOK_UP, FOLD, MULTIPLY, MULTIPLY_BFLOAT16, STEP, ADD, TANH, WEIGH, FIND = range(9)
 POSITIONS = -1  # in place of a width: as many as the sources of a call have
@@ -214,7 +214,7 @@ class StepProgram:
 
 @cache
 def load_program_library() -> ctypes.CDLL:
-    library = load_library(step_program_source())
+    library = load_file("step_program.cpp")
     library.elman_run_program.argtypes = [_pointer, _pointer]
     library.elman_is_current.argtypes = [_pointer]
     library.elman_sum_numbers.argtypes, library.elman_sum_numbers.restype = [_pointer, _long], ctypes.c_uint64
@@ -235,8 +235,3 @@ def sum_numbers(at: int, numbers: int) -> int:
     """A checksum of so many floats."""
     found: int = load_program_library().elman_sum_numbers(at, numbers)
     return found
-
-
-def step_program_source() -> str:
-    """The C++ that runs programs."""
-    return (FOLDER / "step_program.cpp").read_text()
