@@ -1,11 +1,12 @@
 """One token, one sentence, one short text at a time: what streams, completions and single predictions cost.
 
 A language model of characters (two layers of 512) and one of words (650, 10,000 words) stream as a user calls
-them (``stream.feed``, then ``stream.next``) beside stepping `torch.nn.LSTM` with its embedding and output, in
-turns, and once more with matrices of bfloat16; a sentence of ten words is tagged and a short text classified by
-models of default sizes beside the bare network in `torch.nn`; a beam of five translates one sentence, with and
-without the C++; `elman complete` starts beside ``import torch``. Weights are random: they change no time. Times
-are of the process (CPU), medians of rounds; cold starts are what a clock says.
+them (``stream.feed``, then ``stream.next``) beside stepping `torch.nn.LSTM` with its embedding and output, a
+hundred tokens at a time in turns, and once more with matrices of bfloat16; a sentence of ten words is tagged
+and a short text classified by models of default sizes beside the bare network in `torch.nn`; a beam of five
+translates one sentence, with and without the C++; `elman complete` starts beside ``import torch``. Weights are
+random: they change no time. Times are of the process (CPU), medians of rounds; cold starts are what a clock
+says.
 
     elman bench decode --threads 1
     elman bench decode --json
@@ -44,6 +45,7 @@ Call = Callable[[], object]
 SENTENCE = ["He", "reckons", "the", "current", "account", "deficit", "will", "narrow", "to", "only"]
 TEXT = "What is the capital of the largest country in Europe ?"
 CHARACTERS = "".join(map(chr, range(33, 128)))
+TOKENS = 100  # a turn of a stream: it goes on, and only its first tokens find the other's weights in the cache
 
 
 def interleave(ours: Call, other: Call, rounds: int, calls: int) -> tuple[float, float, float]:
@@ -125,9 +127,9 @@ def measure_streams(rounds: int) -> dict[str, float]:
     ):
         lm = make_lm(kind, lines, size)
         other = SteppedLSTM(lm.net.vocabulary, size)
-        own, theirs, ratio = interleave(stream_by(lm, pieces), other, rounds, 10)
+        own, theirs, ratio = interleave(stream_by(lm, pieces), other, rounds, TOKENS)
         found |= {f"{name}_ms": own, f"{name}_nn_ms": theirs, f"{name}_stream": ratio}
-        own, _, ratio = interleave(stream_by(lm, pieces, "bfloat16"), other, rounds, 10)
+        own, _, ratio = interleave(stream_by(lm, pieces, "bfloat16"), other, rounds, TOKENS)
         found |= {f"{name}_bfloat16_ms": own, f"{name}_bfloat16_stream": ratio}
     return found
 
