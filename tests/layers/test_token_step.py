@@ -12,6 +12,7 @@ from elman.layers import token_step
 from elman.layers.embedding import Embedding
 from elman.layers.softmax import Softmax
 from elman.layers.token_step import TokenStep, check_steps, step_token
+from elman.scan.stack_program import _is_worth_folding
 from elman.state import leaves, map_state
 
 pytestmark = pytest.mark.skipif(unsupported_reason() is not None, reason="no library")
@@ -238,3 +239,11 @@ def test_a_token_that_is_not_there_is_refused():
     net, state, _ = make()
     with pytest.raises(IndexError, match="no such token"):
         net.step(state, torch.tensor([0, VOCABULARY]))
+
+
+def test_a_table_of_many_rows_is_not_folded():
+    def ask(rows):
+        return _is_worth_folding(torch.empty(rows, 100, device="meta"), torch.empty(400, 100, device="meta"))
+
+    assert ask(10_000)  # 20 MB
+    assert not ask(100_000)
