@@ -5,8 +5,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elman.cells import Formulaic, Zoneout
+from elman.cells import FormulaCell, Formulaic, Zoneout
 from elman.errors import ModelError
+from elman.formula import State, formula, sigmoid, tanh
 from elman.formula.structure import LINEAR, POINTWISE, find_structure
 from elman.scan import EXECUTORS, scan
 from elman.state import leaves, map_state
@@ -186,3 +187,19 @@ def test_an_executor_equals_the_loop_at_the_sizes_of_a_real_model(name, executor
     ours = outcome(cell, xs, mask, state, executor=executor)
     for a, b in pairs(ours, reference):
         torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-4 * b.abs().max().item())
+
+
+@formula(gates="a b")
+def deaf(x, U, s):
+    """A gate that is told nothing of the input."""
+    return State(h=tanh(x.a + U.a(s.h)) * sigmoid(U.b(s.h)))
+
+
+@pytest.mark.parametrize("executor", ["cpu", "codegen", "auto"])
+def test_a_gate_that_does_not_read_the_input_gives_it_no_gradient(executor):
+    torch.manual_seed(3)
+    cell = FormulaCell(deaf, 3, 4)
+    xs, state = inputs(cell, torch.float32)
+    mask = torch.tensor(RAGGED[1], dtype=torch.bool)
+    ours = outcome(cell, xs, mask, state, executor=executor)
+    assert_same(ours, outcome(cell, xs, mask, state, executor="loop"), 1e-5)

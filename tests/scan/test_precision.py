@@ -55,3 +55,14 @@ def test_an_lstm_without_padding_runs_under_autocast(dtype, grad):
         ys, _ = scan(cell, xs)
     assert ys.dtype == dtype
     torch.testing.assert_close(ys.float(), expected, atol=0.03, rtol=0.03)
+
+
+@pytest.mark.parametrize("executor", ["auto", "codegen", "loop"])
+def test_under_autocast_the_input_may_have_either_precision(executor):
+    cell, xs = LSTM(3, 4), torch.randn(2, 4, 3)
+    with torch.autocast("cpu", torch.bfloat16):
+        ys, _ = scan(cell, xs, MASK, executor=executor)
+        halves, _ = scan(cell, xs.bfloat16(), MASK, executor=executor)
+    torch.testing.assert_close(halves, ys)
+    with pytest.raises(ModelError, match="xs is torch.bfloat16, but the cell computes in torch.float32"):
+        scan(cell, xs.bfloat16(), MASK, executor=executor)
