@@ -63,6 +63,6 @@ def test_under_autocast_the_input_may_have_either_precision(executor):
     with torch.autocast("cpu", torch.bfloat16):
         ys, _ = scan(cell, xs, MASK, executor=executor)
         halves, _ = scan(cell, xs.bfloat16(), MASK, executor=executor)
-    torch.testing.assert_close(halves, ys)
-    with pytest.raises(ModelError, match="xs is torch.bfloat16, but the cell computes in torch.float32"):
+    torch.testing.assert_close(halves.float(), ys.float(), atol=0.02, rtol=0.02)
+    with pytest.raises(ModelError, match=r"xs is torch\.bfloat16, but the cell computes in torch\.float32"):
         scan(cell, xs.bfloat16(), MASK, executor=executor)
