@@ -1,10 +1,12 @@
-"""What was measured on a GPU is kept on disk: found again, and measured again where it is not whole."""
+"""What was measured on a GPU, and kernels for it, are kept on disk: found again, and made again if not whole."""
 
 import pytest
 import torch
 
 from elman.cells import GRU, LSTM
+from elman.scan.executors.cuda import nvrtc
 from elman.scan.executors.cuda.notes import Note
+from elman.scan.executors.cuda.nvrtc import CudaError
 
 DEVICE = torch.device("cuda", 0)
 
@@ -38,3 +40,22 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path):
     (tmp_path / "away").write_text("a file")
     assert note().write({"ours": 1.5}) == {"ours": 1.5}
     assert note().read() is None
+
+
+def test_a_kernel_is_compiled_once(monkeypatch):
+    made = []
+    monkeypatch.setattr(nvrtc, "_version", lambda: (12, 8))
+    monkeypatch.setattr(nvrtc, "_compile", lambda *given: made.append(given) or b"machine code")
+    found = [nvrtc.compile_kernel(source, "sm_90a") for source in ("a", "a", "b")]
+    assert found == [b"machine code"] * 3
+    assert made == [("a", "sm_90a"), ("b", "sm_90a")]
+    assert nvrtc.compile_kernel("a", "sm_80") == b"machine code"
+    assert len(made) == 3
+
+
+def test_a_cache_that_cannot_be_written_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(nvrtc, "_version", lambda: (12, 8))
+    monkeypatch.setattr(nvrtc, "_compile", lambda *given: b"machine code")
+    (tmp_path / "away").write_text("a file")
+    with pytest.raises(CudaError, match="no kernel can be kept in .*away/cuda: "):
+        nvrtc.compile_kernel("a", "sm_90a")
