@@ -14,7 +14,7 @@ CORE = ("formula", "scan", "cells", "decoding", "objectives", "metrics", "layers
 GOAL = {True: 95, False: 90}  # per cent, in core rooms and elsewhere
 
 # Recorded CUDA graphs, cuDNN, Triton, several processes with NCCL; kernels for tensor cores, which only a GPU
-# runs, and what measures them; what needs Ray, scikit-learn or spaCy.
+# runs, and what measures them or estimates their speed; what needs Ray, scikit-learn or spaCy.
 LEFT_OUT = (
     "cuda_graph.py",
     "decoding/beam_kernels.py",
@@ -26,6 +26,7 @@ LEFT_OUT = (
     "scan/executors/codegen/triton_fusion.py",
     "scan/executors/cuda/backward_kernel.py",
     "scan/executors/cuda/contest.py",
+    "scan/executors/cuda/estimate.py",
     "scan/executors/cuda/forward_kernel.py",
     "scan/executors/cuda/kernel_printer.py",
     "scan/executors/cuda/kernel_recurrence.py",

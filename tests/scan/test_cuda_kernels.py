@@ -14,7 +14,7 @@ from elman.scan import scan
 from elman.scan.executors.cuda.estimate import Chip, estimate_step, list_candidates, rank_tilings
 from elman.scan.executors.cuda.nvrtc import CudaError, compile_kernel
 from elman.scan.executors.cuda.program import Shape, print_kernel
-from elman.scan.executors.cuda.tiling import Tiling
+from elman.scan.executors.cuda.tiling import MatrixTiles, Tiling
 from tests.zoo import ALL, cell_of
 
 H200 = Chip(132, 232_448, True)
@@ -149,3 +149,11 @@ def test_what_others_wait_for_is_multiplied_first():
         printer = print_kernel(shape_of(GRU(24, 40)), tiling, backward=backward, ragged=False)
         numbers = [phase.product for phase in printer.phases if phase.product is not None]
         assert [printer.plan.names(k)[0] for k in numbers] == expected
+
+
+@pytest.mark.parametrize("height", [8, 40, 80])
+def test_neighbouring_rows_begin_in_other_banks_of_shared_memory(height):
+    for depth in range(8, 1200, 8):
+        tiles = MatrixTiles(height, depth, 128, 4)
+        assert tiles.row_pitch % 64 == 32  # numbers of two bytes; all banks hold 64
+        assert depth <= tiles.row_pitch < depth + 32 * tiles.along + 32
