@@ -14,7 +14,7 @@ from elman.scan import scan
 from elman.scan.executors.cuda.estimate import Chip, estimate_step, list_candidates, rank_tilings
 from elman.scan.executors.cuda.nvrtc import CudaError, compile_kernel
 from elman.scan.executors.cuda.program import Shape, print_kernel
-from elman.scan.executors.cuda.tiling import MatrixTiles, Tiling
+from elman.scan.executors.cuda.tiling import WARPS, MatrixTiles, Tiling
 from tests.zoo import ALL, cell_of
 
 H200 = Chip(132, 232_448, True)
@@ -157,3 +157,12 @@ def test_neighbouring_rows_begin_in_other_banks_of_shared_memory(height):
         tiles = MatrixTiles(height, depth, 128, 4)
         assert tiles.row_pitch % 64 == 32  # numbers of two bytes; all banks hold 64
         assert depth <= tiles.row_pitch < depth + 32 * tiles.along + 32
+
+
+@pytest.mark.parametrize("words", [0, 96])
+@pytest.mark.parametrize("height", [8, 40, 80])
+def test_registers_and_shared_memory_hold_a_block_s_part_of_a_matrix(height, words):
+    for depth in range(8, 1200, 8):
+        tiles = MatrixTiles(height, depth, words, 4)
+        held = tiles.shared_bytes + WARPS * 32 * 4 * 8 * tiles.tiles * tiles.kept  # 8 words
+        assert 2 * height * depth <= held <= 2 * 16 * WARPS * tiles.tiles * (depth + 32 * WARPS)
