@@ -45,3 +45,10 @@ def test_inside_is_side_by_side_and_in_order():
     assert inside([b, c], [a, b, c]) == 1
     assert inside([a, c], [a, b, c]) is None
     assert inside([c, b], [a, b, c]) is None
+
+
+def test_gates_that_nobody_else_reads_are_squashed_where_they_lie():
+    """Neither memory nor time for a second copy of all gates."""
+    forward, _ = sources(LSTM.formula, LSTM(3, 4).widths)
+    assert forward.count("torch.sigmoid_(") == 2  # i and f lie side by side
+    assert "torch.sigmoid(" not in forward

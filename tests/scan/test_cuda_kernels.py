@@ -11,6 +11,7 @@ from elman.errors import ModelError
 from elman.formula.symbols import is_input
 from elman.formula.traversal import topological
 from elman.scan import scan
+from elman.scan.executors.cpu.value_plan import split_products
 from elman.scan.executors.cuda.estimate import Chip, estimate_step, list_candidates, rank_tilings
 from elman.scan.executors.cuda.nvrtc import CudaError, compile_kernel
 from elman.scan.executors.cuda.program import Shape, print_kernel
@@ -166,3 +167,10 @@ def test_registers_and_shared_memory_hold_a_block_s_part_of_a_matrix(height, wor
         tiles = MatrixTiles(height, depth, words, 4)
         held = tiles.shared_bytes + WARPS * 32 * 4 * 8 * tiles.tiles * tiles.kept  # 8 words
         assert 2 * height * depth <= held <= 2 * 16 * WARPS * tiles.tiles * (depth + 32 * WARPS)
+
+
+def test_what_later_products_wait_for_becomes_a_product_of_its_own():
+    names = [product.names for product in split_products(GRU.formula.trace.products)]
+    assert names == [("r",), ("z",), ("n",)]  # n waits for r alone
+    whole = LSTM.formula.trace.products
+    assert split_products(whole) == whole
