@@ -6,7 +6,7 @@ import pytest
 
 from elman.errors import ConfigError
 from elman.files import picture_files
-from elman.files.picture_files import plan_picture
+from elman.files.picture_files import PictureFolder, plan_picture
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,8 @@ def test_without_matplotlib_no_work_begins(monkeypatch):
     monkeypatch.setattr(picture_files, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r'pip install "elman\[plot\]"'):
         plan_picture(Path("a.png"))
+
+
+def test_pictures_of_a_folder_lie_in_it():
+    assert PictureFolder(Path("plots"), "svg").path("gates") == Path("plots/gates.svg")
+    assert PictureFolder(Path("plots")).path("gates") == Path("plots/gates.png")

@@ -176,6 +176,15 @@ def test_weights_of_bfloat16_are_packed_and_lose_nothing():
     assert len(TokenStep(fresh, fresh.embed, fresh.cell, fresh.out).kept.samples) == 2  # W and b of the table
 
 
+def test_nothing_is_kept_of_a_matrix_that_only_begins_as_bfloat16():
+    net = make("residual")[0]
+    for weight in net.parameters():
+        some = weight.view(-1)[:64]
+        some.copy_(some.bfloat16())
+    kept = TokenStep(net, net.embed, net.cell, net.out).kept
+    assert not [t for t in kept._memory if t.dtype == torch.int8]
+
+
 def test_threads_share_a_network_and_get_what_one_gets():
     net, state, _ = make(rows=1)
     tokens = [torch.tensor([i % VOCABULARY]) for i in range(200)]
