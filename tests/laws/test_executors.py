@@ -149,6 +149,17 @@ def test_no_token_at_all_leaves_the_state_alone(executor):
     assert torch.equal(final.c, state.c)
 
 
+@pytest.mark.parametrize("executor", ["auto", "loop"])
+@pytest.mark.parametrize("name", ["residual", "stack", "mogrifier of zoneout"])
+def test_no_step_leaves_all_states_of_a_compound_alone(name, executor):
+    cell = cell_of(name)
+    xs, state = inputs(cell, torch.float64)
+    ys, final = scan(cell, xs[:, :0], None, state, executor=executor)
+    assert ys.shape == (4, 0, 4)
+    for (_, ours), (_, given) in zip(leaves(final), leaves(state), strict=True):
+        assert torch.equal(ours, given)
+
+
 @pytest.mark.parametrize("executor", HERE)
 def test_nan_in_the_padding_reaches_nothing(executor):
     cell = cell_of(HERE[executor], DTYPES[executor])

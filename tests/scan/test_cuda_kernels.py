@@ -174,3 +174,9 @@ def test_what_later_products_wait_for_becomes_a_product_of_its_own():
     assert names == [("r",), ("z",), ("n",)]  # n waits for r alone
     whole = LSTM.formula.trace.products
     assert split_products(whole) == whole
+
+
+def test_states_that_a_derivative_reads_are_kept_whole():
+    tiling = Tiling(1, 8, False)
+    assert shape_of(LSTM(3, 8)).plan(tiling).float_states == ["c"]  # h is in no derivative
+    assert shape_of(Elman(3, 8)).plan(tiling).float_states == ["h"]  # 1 - h²
