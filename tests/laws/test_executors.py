@@ -156,8 +156,8 @@ def test_no_step_leaves_all_states_of_a_compound_alone(name, executor):
     xs, state = inputs(cell, torch.float64)
     ys, final = scan(cell, xs[:, :0], None, state, executor=executor)
     assert ys.shape == (4, 0, 4)
-    for (_, ours), (_, given) in zip(leaves(final), leaves(state), strict=True):
-        assert torch.equal(ours, given)
+    for (_, ours), (_, begun) in zip(leaves(final), leaves(state), strict=True):
+        assert torch.equal(ours, begun)
 
 
 @pytest.mark.parametrize("executor", HERE)
