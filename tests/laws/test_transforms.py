@@ -9,7 +9,7 @@ from elman.cells import GRU, LSTM, MinGRU
 from elman.layers.crf import CRF
 from elman.layers.cross_entropy import linear_nll
 from elman.layers.rnn import RNN
-from elman.scan import EXECUTORS, explain
+from elman.scan import EXECUTORS, explain, scan
 from tests.zoo import cell_of
 
 KINDS = ["lstm", "gru", "layer-norm-lstm", "rg-lru", "qrnn", "odd", "wordy", "gru of two heads", "zoneout"]
@@ -134,3 +134,14 @@ def test_the_softmax_in_chunks_has_the_derivatives_of_cross_entropy(smoothing):
     torch.testing.assert_close(jacrev(ours, (0, 1))(h, W), jacrev(plain, (0, 1))(h, W))
     doubled = torch.stack((h, -h))
     torch.testing.assert_close(vmap(ours, (0, None))(doubled, W), vmap(plain, (0, None))(doubled, W))
+
+
+@pytest.mark.parametrize("name", [*KINDS, *COMPOUNDS])
+@pytest.mark.parametrize("rows", [1, 6])
+def test_masks_are_mapped_over_in_prediction_too(name, rows):
+    cell, xs = cell_of(name, torch.float32).eval(), torch.randn(3, rows, 4, 3)
+    masks = MASK[:, None].expand(3, rows, 4)
+    with torch.no_grad():
+        each = vmap(lambda x, mask: scan(cell, x, mask)[0])(xs, masks)
+        for found, x, mask in zip(each, xs, masks, strict=True):
+            torch.testing.assert_close(found, scan(cell, x, mask)[0])

@@ -29,8 +29,8 @@ def fits_few(cell: Cell[Any], xs: Tensor, execution: Execution) -> bool:
         and execution.executor == "auto"
         and isinstance(cell, Formulaic)
         and can_multiply(xs[:, 0], cell.affine()[0])
-        and not execution.has_padding
         and not needs_plain_form()
+        and not execution.has_padding
         and find_steps(cell) is not None
     )
 
