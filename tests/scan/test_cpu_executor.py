@@ -19,6 +19,7 @@ from elman.native.library import NativeError, find_compiler, load_library
 from elman.scan import EXECUTORS, explain, scan
 from elman.scan.executors.cpu import shipped_cells, source_of
 from elman.state import leaves, map_state
+from tests.zoo import cell_of
 
 SIZES = [(9, 6, 5, 21), (3, 4, 3, 33)]  # rows, steps, features, units: no multiples of any register
 
@@ -247,3 +248,8 @@ def test_every_pointwise_operation_has_lanes():
             getattr(built, f"of_{op.name}")(*pointers)
         expected = op.tensor(*(t.double() for t in (first, b)[: op.arity]))
         torch.testing.assert_close(out.double(), expected, rtol=4e-6, atol=1e-35, msg=op.name)
+
+
+def test_what_takes_all_units_at_once_has_no_lanes():
+    with pytest.raises(ModelError, match="softmax takes all units at once"):
+        scan(cell_of("wordy", torch.float32), torch.zeros(2, 5, 3), executor="cpu")
