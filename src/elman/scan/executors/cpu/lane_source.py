@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from elman.errors import FormulaError
 from elman.formula import Node
 from elman.formula.operation import OPS
 from elman.formula.traversal import is_rowless, sort_operands, topological
@@ -96,8 +95,6 @@ class Body:
         read = self.leaf(a, self)
         if read is not None:
             return self._name(read, is_constant(a))
-        if a.op not in OPS or not OPS[a.op].lanes:
-            raise FormulaError(f"{a.op} takes all units at once")
         operands = [self.value(o) for o in sort_operands(a)]
         return self._name(OPS[a.op].lanes.format(*operands), is_constant(a))
 
