@@ -29,7 +29,12 @@ from elman.ranges import PositiveFloat, PositiveInt, RunCount, Seed, Size
     "With --text: also parity and copying of up to N symbols, tested at N and 4 N.",
     type=PositiveInt,
 )
-@option("--device NAME", "With --text: auto, cpu, cuda or cuda:1.", default="cpu", show_default=True)
+@option(
+    "--device NAME",
+    "With --text: auto, cpu, cuda or cuda:1; on a GPU in bfloat16.",
+    default="cpu",
+    show_default=True,
+)
 @option("--minutes M", "Time for everything, shared equally, instead of updates.", type=PositiveFloat)
 @option("--seeds N", "Train each cell with N seeds: mean ± standard deviation.", type=RunCount, default=1)
 @option("--seed N", "The first random seed, of weights and examples.", type=Seed, default=0, show_default=True)

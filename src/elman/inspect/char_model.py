@@ -27,7 +27,10 @@ HELD_OUT, MOST = 0.1, 50_000  # the share of a text that is not trained on, and 
 
 
 class CharModel(nn.Module):
-    """p(next character) = softmax(W h), h from one cell that reads an embedding of each character."""
+    """p(next character) = softmax(W h), h from one cell that reads an embedding of each character.
+
+    On a GPU products are of 16 bits: there every cell has a kernel for whole sequences, not cuDNN's alone.
+    """
 
     def __init__(self, cell: Cell[Any], characters: int) -> None:
         super().__init__()
@@ -36,8 +39,9 @@ class CharModel(nn.Module):
         self.decide = nn.Linear(cell.output_size, characters)
 
     def forward(self, ids: Int[Tensor, "B T"], state: Any) -> tuple[Float[Tensor, "B T V"], Any]:
-        hs, state = self.rnn(self.embed(ids), None, state)
-        return self.decide(hs), state
+        with torch.autocast("cuda", torch.bfloat16, enabled=ids.is_cuda):
+            hs, state = self.rnn(self.embed(ids), None, state)
+            return self.decide(hs).float(), state
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class _MixedLinear(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         x, W, b, small, weight = ctx.saved_tensors
         if torch.is_grad_enabled():
-            plain = partial(_multiply_plainly, dtype=weight.dtype)
+            plain = partial(multiply_plainly, dtype=weight.dtype)
             return *differentiate_plainly(plain, (x, W, b), (gradient,)), None
         gradient, wanted = gradient.to(weight.dtype), ctx.needs_input_grad
         dx = multiply_sums(gradient, weight, x.dtype) if wanted[0] else None
@@ -55,7 +55,7 @@ class _MixedLinear(torch.autograd.Function):
         return dx, dW, db, None
 
 
-def _multiply_plainly(x: Tensor, W: Tensor, b: Tensor | None, *, dtype: torch.dtype) -> Tensor:
+def multiply_plainly(x: Tensor, W: Tensor, b: Tensor | None, *, dtype: torch.dtype) -> Tensor:
     """The same by operations that can be differentiated again."""
     with torch.autocast("cuda", enabled=False):
         return functional.linear(x.to(dtype), W.to(dtype), None if b is None else b.to(dtype))

@@ -48,7 +48,7 @@ class BackwardKernel(KernelPrinter):
         depth, first, lines = self.plan.operand_size(k), 0, []
         units = self.tiling.units(depth)
         whole = sum(self.plan.size[name] for name in self.plan.names(k)) * depth
-        for name, column in self.plan.padded_columns(k).items():
+        for name, column in self.plan.padded_columns[k].items():
             size = self.plan.size[name]
             lines += [
                 f"if (k < {column + self.tiling.padded(size)}) {{",
@@ -128,7 +128,7 @@ class BackwardKernel(KernelPrinter):
         stages: list[Stage] = []
         for k in phase.sends:
             target, stride, _ = self.source(k)
-            for name, column in self.plan.padded_columns(k).items():
+            for name, column in self.plan.padded_columns[k].items():
                 width = self.classes[f"dr_{name}"]
                 there = f"{target} + {column} + rank * {self.units(width)}"
                 stage = self.take_stage(stages, width, there, stride)

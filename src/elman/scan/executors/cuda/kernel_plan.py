@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import torch
 
@@ -57,13 +58,14 @@ class KernelPlan:
         """The results of product k."""
         return self.values.trace.products[k].names
 
-    def padded_columns(self, k: int) -> dict[str, int]:
-        """Where the padded units of each result of product k begin, side by side."""
-        starts, at = {}, 0
-        for name in self.names(k):
-            starts[name] = at
-            at += self.tiling.padded(self.size[name])
-        return starts
+    @cached_property
+    def padded_columns(self) -> list[dict[str, int]]:
+        """Of each product, where the padded units of each result begin, side by side."""
+        found = []
+        for names in map(self.names, range(len(self.values.trace.products))):
+            widths = [self.tiling.padded(self.size[name]) for name in names]
+            found.append(dict(zip(names, accumulate(widths, initial=0), strict=False)))
+        return found
 
     def padded_width(self, k: int) -> int:
         return sum(self.tiling.padded(self.size[name]) for name in self.names(k))

@@ -231,7 +231,7 @@ class CudaProgram:
             factor = buffer[: len(dR)] if packed.index is None else buffer[packed.previous(dR.device)]
         else:
             factor = kept.operands[plan.other_products.index(plan.first_products[k])]
-        columns = plan.padded_columns(k)
+        columns = plan.padded_columns[k]
         spans = [(columns[name], plan.size[name]) for name in plan.names(k)]
         found = _multiply_heads(dR, factor, plan.heads)[..., : plan.operand_size(k)]
         if len(found[0]) != sum(size for _, size in spans):
