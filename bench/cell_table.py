@@ -1,10 +1,12 @@
 """Twelve cells with an equal budget, each in its own process: a text, and sequences of four times the length.
 
 What `elman compare ... --text --long` does, for a GPU that has room for all cells at once and a machine without
-the packages of the command line. ``--draw`` prints the table of a JSON file and draws its picture.
+the packages of the command line. ``--draw`` prints the table of JSON files and draws its picture; of several
+files, each with another learning rate, the best result of each cell counts.
 
     python bench/cell_table.py --text shakespeare/input.txt --seconds 180 --out cells.json
-    python bench/cell_table.py --draw cells.json --picture cells.png
+    python bench/cell_table.py --text shakespeare/input.txt --seconds 180 --lr 3e-3 --out slower.json
+    python bench/cell_table.py --draw cells.json slower.json --picture cells.png
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+from math import inf, isfinite
 from pathlib import Path
 
 import torch
@@ -34,7 +37,9 @@ def run_cell(cell: str, options: argparse.Namespace) -> None:
     # Kernels and libraries are compiled before the clock runs.
     list(TextComparison(updates=3, **common).run([cell], texts[0]))
     list(LengthComparison(updates=3, length=options.long, **common).run([cell]))
+    common["lr"] = options.lr
     read = [next(TextComparison(minutes=each, **common).run([cell], text)) for text in texts]
+    common["lr"] = options.length_lr or options.lr / 2
     count = next(LengthComparison(length=options.long, minutes=2 * each, **common).run([cell]))
     print(json.dumps({"texts": [*map(dataclasses.asdict, read)], "length": dataclasses.asdict(count)}))
 
@@ -69,13 +74,21 @@ def describe(device: str) -> str:
     return torch.cuda.get_device_name(device) if device.startswith("cuda") else "CPU"
 
 
-def draw(path: Path, picture: Path | None) -> None:
+def draw(paths: list[Path], picture: Path | None) -> None:
     """The table as Markdown, and the picture."""
-    found = json.loads(path.read_text())
+    files = [json.loads(path.read_text()) for path in paths]
+    found, runs = files[0], list(zip(*(file["cells"] for file in files), strict=True))
     lengths = [
-        LengthResult(**{**row["length"], "right": restore(row["length"]["right"])}) for row in found["cells"]
+        max(
+            (LengthResult(**{**row["length"], "right": restore(row["length"]["right"])}) for row in rows),
+            key=lambda result: sum(right[min(right)] for right in result.right.values()),
+        )
+        for rows in runs
     ]
-    texts = [[TextResult(**one) for one in row["texts"]] for row in found["cells"]]
+    texts = [
+        [min((TextResult(**one) for one in each), key=find_bits) for each in zip(*some, strict=True)]
+        for some in ([row["texts"] for row in rows] for rows in runs)
+    ]
     tested = [(task, n) for task, by in lengths[0].right.items() for n in by]
     heads = ["cell", "width", "parameters"]
     heads += [f"{name}, bits/character | updates" for name in found["texts"]]
@@ -92,6 +105,11 @@ def draw(path: Path, picture: Path | None) -> None:
         plot_cell_table(by_text, {count.cell: [count] for count in lengths}, picture)
 
 
+def find_bits(result: TextResult) -> float:
+    """What diverged comes last."""
+    return result.bits if isfinite(result.bits) else inf
+
+
 def restore(right: dict[str, dict[str, float]]) -> dict[str, dict[int, float]]:
     """Lengths are numbers again."""
     return {task: {int(n): value for n, value in by.items()} for task, by in right.items()}
@@ -106,11 +124,13 @@ def main() -> None:
     )
     parser.add_argument("--parameters", type=int, default=200_000)
     parser.add_argument("--long", type=int, default=32, help="symbols of parity and copying in training")
+    parser.add_argument("--lr", type=float, default=1e-2, help="learning rate for texts")
+    parser.add_argument("--length-lr", type=float, help="for parity and copying; half of it if not said")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--jobs", type=int, default=12, help="processes at the same time")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("cells.json"))
-    parser.add_argument("--draw", type=Path, help="print and draw this file; nothing is trained")
+    parser.add_argument("--draw", type=Path, nargs="+", help="print and draw these files; nothing is trained")
     parser.add_argument("--picture", type=Path)
     parser.add_argument("--cell", help=argparse.SUPPRESS)
     options = parser.parse_args()

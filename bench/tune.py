@@ -30,12 +30,18 @@ def data_options(name: str) -> tuple[str, list[str]]:
     data = {key: value for key, value in recipe["data"].items() if key not in SETTINGS}
     words = ["--train", data.pop("train"), "--set", f"data.share={SETS[name]}"]
     for key, value in data.items():
-        words += ["--set", f"data.{key}={json.dumps(value)}"]
+        words += ["--set", f"data.{key}={to_toml(value)}"]
     if recipe["task"] == "seq2seq":
         for side, tokens in recipe["tokens"].items():
             words += ["--set", f"tokens.{side}.kind={tokens['kind']}"]
         words += ["--set", f"model.metric={recipe['model']['metric']}"]
     return recipe["task"], words
+
+
+def to_toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {to_toml(each)}" for key, each in value.items()) + "}"
+    return json.dumps(value)
 
 
 def run(*words: str) -> None:

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from elman.inspect import comparison
+from elman.inspect.length_comparison import LengthComparison
+from elman.inspect.text_comparison import TextComparison
 from tests.cli.lm_folder import call
 
 
@@ -92,6 +94,29 @@ def test_a_text_and_longer_sequences_are_one_table_and_one_picture(elman, tmp_pa
     assert [*found["lengths"][0]["right"]["copying"]] == ["3", "12"]
 
 
-def test_longer_sequences_need_a_text(elman):
-    done = elman("compare", "elman", "--long", "8")
-    assert (done.code, done.err) == (1, "elman: --long and --device go with --text: which text?\n")
+@pytest.mark.parametrize("option", [("--long", "8"), ("--lr", "0.1")])
+def test_some_options_need_a_text(elman, option):
+    done = elman("compare", "elman", *option)
+    assert (done.code, done.err) == (1, "elman: --long, --lr and --device go with --text: which text?\n")
+
+
+def test_the_learning_rate_is_that_of_the_text_and_half_of_it_of_longer_sequences(elman, monkeypatch, tmp_path):
+    (tmp_path / "book.txt").write_text("to be or not to be\n" * 120)
+    given = []
+    for kind in (TextComparison, LengthComparison):
+        monkeypatch.setattr(kind, "run", lambda self, *what: given.append(self.lr) or [])
+    options = ["--text", "book.txt", "--no-picture", "--json"]
+    elman("compare", "elman", *options, "--long", "3", "--lr", "0.006")
+    elman("compare", "elman", *options, "--lr", "0.006")
+    elman("compare", "elman", *options, "--long", "3")
+    assert given == [0.006, 0.003, 0.006, TextComparison().lr, LengthComparison().lr]
+
+
+def test_what_diverged_says_so_and_is_null_in_json(elman, monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "book.txt").write_text("to be or not to be\n" * 120)
+    monkeypatch.setattr("elman.inspect.char_model.isfinite", lambda value: False)
+    options = ["compare", "elman", "--text", "book.txt", "--width", "3", "--minutes", "0.001"]
+    assert elman(*options).out.splitlines()[1].split()[3] == "diverged"
+    (row,) = json.loads(elman(*options, "--json", "--no-picture").out)["cells"]
+    assert (row["bits"], row["curve"][-1][1]) == (None, None)

@@ -5,10 +5,11 @@ from math import log2
 
 import numpy as np
 import pytest
+import torch
 
 from elman.cells import GRU, Elman, count_parameters
 from elman.errors import ConfigError, DataError
-from elman.inspect.char_model import EMBEDDING, CharModel, CharText, bits_per_character
+from elman.inspect.char_model import EMBEDDING, CharModel, CharText, bits_per_character, update_weights
 from elman.inspect.equal_size import fit_width
 from elman.inspect.text_comparison import TextComparison, read_char_text
 from elman.inspect.training_budget import TrainingBudget
@@ -78,3 +79,13 @@ def test_the_cell_alone_differs_between_models_of_one_width():
     nets = {r.cell: r.parameters for r in TextComparison(updates=1, width=8).run(["elman", "gru"], TEXT)}
     cells = count_parameters(GRU(EMBEDDING, 8)) - count_parameters(Elman(EMBEDDING, 8))
     assert nets["gru"] - nets["elman"] == cells
+
+
+def test_a_gradient_that_is_not_finite_changes_no_weight():
+    net = CharModel(GRU(4, 5), TEXT.characters)
+    before, optimizer = [p.clone() for p in net.parameters()], torch.optim.SGD(net.parameters(), lr=0.1)
+    loss = torch.stack([p.sum() for p in net.parameters()]).sum()
+    assert not update_weights(net, optimizer, loss * torch.inf)
+    assert all(torch.equal(p, old) for p, old in zip(net.parameters(), before, strict=True))
+    assert update_weights(net, optimizer, torch.stack([p.sum() for p in net.parameters()]).sum())
+    assert not any(torch.equal(p, old) for p, old in zip(net.parameters(), before, strict=True))

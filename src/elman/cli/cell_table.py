@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from elman.cli.comparison_run import describe_seeds, format_spread, group_by_cell, run_seeds
+from elman.cli.comparison_run import describe_seeds, format_spread, group_by_cell, print_json, run_seeds
 from elman.cli.terminal import print_table, say
 
 if TYPE_CHECKING:
@@ -27,6 +24,7 @@ def compare_on_lengths(
     *,
     length: int,
     minutes: float | None,
+    lr: float | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -35,19 +33,20 @@ def compare_on_lengths(
     from elman.inspect.text_comparison import TextComparison, read_char_text
 
     text = read_char_text(file)
+    rates: Any = ({}, {}) if lr is None else ({"lr": lr}, {"lr": lr / 2})
 
     def read(seed: int, **size: Any) -> Iterable[TextResult]:
-        return TextComparison(seed=seed, **size).run(cells, text)
+        return TextComparison(seed=seed, **rates[0], **size).run(cells, text)
 
     def count(seed: int, **size: Any) -> Iterable[LengthResult]:
-        return LengthComparison(length=length, seed=seed, **size).run(cells)
+        return LengthComparison(length=length, seed=seed, **rates[1], **size).run(cells)
 
     texts = run_seeds(read, cells, minutes=minutes and _TEXT * minutes, **options)
     lengths = run_seeds(count, cells, minutes=minutes and (1 - _TEXT) * minutes, **options)
     if as_json:
         about = {"text": file, "held_out": len(text.held_out), "seed": options["seed"]}
         rows = {"cells": [*map(dataclasses.asdict, texts)], "lengths": [*map(dataclasses.asdict, lengths)]}
-        click.echo(json.dumps(about | rows, ensure_ascii=False))
+        print_json(about | rows)
     else:
         show_cell_table(group_by_cell(texts), group_by_cell(lengths), describe_seeds(options))
     if picture is not None:

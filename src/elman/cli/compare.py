@@ -25,6 +25,11 @@ from elman.ranges import PositiveFloat, PositiveInt, RunCount, Seed, Size
     type=PositiveInt,
 )
 @option(
+    "--lr LR",
+    "With --text: the learning rate, which falls to zero; half of it for --long. [default: 0.01]",
+    type=PositiveFloat,
+)
+@option(
     "--long N",
     "With --text: also parity and copying of up to N symbols, tested at N and 4 N.",
     type=PositiveInt,
@@ -75,15 +80,15 @@ def compare(
     path = None if no_picture else plan_picture(picture or Path(f"compare.{format or 'png'}"), format)
     torch.set_num_threads(1)  # nets this small only lose by sharing their steps
     names = [*(cells or ("elman", "gru", "lstm"))]
-    text, lengths, long = options.pop("text"), options.pop("lengths"), options.pop("long")
+    text, lengths, long, lr = (options.pop(name) for name in ("text", "lengths", "long", "lr"))
     device = str(find_device(choose_device(options.pop("device"))))
     if text is None:
-        if long is not None or device != "cpu":
-            raise ConfigError("--long and --device go with --text: which text?")
+        if long is not None or lr is not None or device != "cpu":
+            raise ConfigError("--long, --lr and --device go with --text: which text?")
         compare_on_tasks(names, path, lengths=lengths or (), **options)
     elif lengths:
         raise ConfigError("--lengths is for the memory task, not for --text: leave one of them out")
     elif long is None:
-        compare_on_text(names, path, text, device=device, **options)
+        compare_on_text(names, path, text, device=device, **options | ({} if lr is None else {"lr": lr}))
     else:
-        compare_on_lengths(names, path, text, length=long, device=device, **options)
+        compare_on_lengths(names, path, text, length=long, lr=lr, device=device, **options)

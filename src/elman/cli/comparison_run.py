@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Iterable, Sequence
+from math import isfinite
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -126,6 +127,8 @@ def group_by_cell(results: Sequence[Any]) -> dict[str, list[Any]]:
 
 def format_spread(values: Sequence[float], digits: int) -> str:
     """The mean, and where there are several values their standard deviation."""
+    if not all(map(isfinite, values)):
+        return "diverged"
     spread = f" ± {stdev(values):.{digits}f}" if len(values) > 1 else ""
     return f"{mean(values):.{digits}f}{spread}"
 
@@ -138,4 +141,17 @@ def _print_json(results: Sequence[Any], **about: Any) -> None:
     rows = [dataclasses.asdict(result) for result in results]
     for row in rows:
         row |= {"norms": row["norms"].tolist()} if "norms" in row else {}
-    click.echo(json.dumps({**about, "cells": rows}, ensure_ascii=False))
+    print_json({**about, "cells": rows})
+
+
+def print_json(value: Any) -> None:
+    """One JSON object; what diverged is null, for JSON has no infinity."""
+    click.echo(json.dumps(_without_infinities(value), ensure_ascii=False))
+
+
+def _without_infinities(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_infinities(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [*map(_without_infinities, value)]
+    return None if isinstance(value, float) and not isfinite(value) else value

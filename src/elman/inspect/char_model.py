@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
-from math import cos, log, pi
+from math import cos, inf, isfinite, log, pi
 from typing import Any
 
 import numpy as np
@@ -65,26 +65,36 @@ class CharText:
         return float(-np.log2(seen / seen.sum())[self.held_out].mean())
 
 
-def train_char_model(net: CharModel, text: CharText, budget: TrainingBudget) -> Iterator[tuple[float, int]]:
+def train_char_model(
+    net: CharModel, text: CharText, budget: TrainingBudget, *, lr: float = LR
+) -> Iterator[tuple[float, int]]:
     """Truncated backpropagation, with a learning rate that falls to zero.
 
     Before each update and at the end: the share of the budget that is spent, and the updates that were made.
     """
-    optimizer = torch.optim.Adam(net.parameters(), lr=LR)
+    optimizer = torch.optim.Adam(net.parameters(), lr=lr)
     windows, state = _train_windows(text), None
     for done, (spent, whole) in enumerate(budget.turns()):
         yield spent / whole, done
         for group in optimizer.param_groups:
-            group["lr"] = LR * (1 + cos(pi * spent / whole)) / 2
+            group["lr"] = lr * (1 + cos(pi * spent / whole)) / 2
         window, fresh = next(windows)
         ids, mask, targets = _move_window(window, net)
         logits, state = net(ids, None if fresh or state is None else detach(state))
         loss = cross_entropy(logits[mask], targets[mask])
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
-        optimizer.step()
+        if not update_weights(net, optimizer, loss):
+            state = None  # it may have grown beyond all numbers
     yield 1.0, done + 1
+
+
+def update_weights(net: CharModel, optimizer: torch.optim.Optimizer, loss: Tensor) -> bool:
+    """One step of the optimizer, left out where the gradient is not finite. Was it made?"""
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    finite = bool(nn.utils.clip_grad_norm_(net.parameters(), 1.0).isfinite())
+    if finite:
+        optimizer.step()
+    return finite
 
 
 def _train_windows(text: CharText) -> Iterator[tuple[BPTTWindow, bool]]:
@@ -98,14 +108,14 @@ def _train_windows(text: CharText) -> Iterator[tuple[BPTTWindow, bool]]:
 
 @torch.no_grad()
 def bits_per_character(net: CharModel, text: CharText) -> float:
-    """-log2 p of each held-out character, meaned; several stretches are read side by side."""
+    """-log2 p of each held-out character, meaned, or infinity; several stretches are read side by side."""
     streams = max(1, min(STREAMS, len(text.held_out) // 256))
     nats, state = 0.0, None
     for window in BPTTWindows(text.held_out, streams, 256, first=int(text.train[-1]))():
         ids, mask, targets = _move_window(window, net)
         logits, state = net(ids, state)
         nats += float(cross_entropy(logits[mask], targets[mask], reduction="sum"))
-    return nats / len(text.held_out) / log(2)
+    return nats / len(text.held_out) / log(2) if isfinite(nats) else inf
 
 
 def _move_window(window: BPTTWindow, net: CharModel) -> tuple[Tensor, Tensor, Tensor]:

@@ -55,11 +55,12 @@ def plot_text_comparison(results: Mapping[str, Sequence[TextResult]], path: Path
         ends.plot([r.bits for r in some], [place] * len(some), "o", color=f"C{place}", alpha=0.7)
         middle = float(np.mean([r.bits for r in some]))
         ends.plot(middle, place, "|", color="black", markersize=16)
-        ends.annotate(f"{middle:.3f}", (middle, place), (0, 10), textcoords="offset points", ha="center")
+        if np.isfinite(middle):
+            ends.annotate(f"{middle:.3f}", (middle, place), (0, 10), textcoords="offset points", ha="center")
     sizes = [f"{name}\n{some[0].width} units" for name, some in results.items()]
     seeds = len(next(iter(results.values())))
     curves.set(title=f"Held-out end of {text}{_of_seeds(seeds)}", xlabel="updates", ylabel="bits per character")
-    last = [bits for some in results.values() for r in some for _, bits in r.curve[1:]]
+    last = [bits for some in results.values() for r in some for _, bits in r.curve[1:] if np.isfinite(bits)]
     if last:  # the untrained model is far above, and would press all curves together
         curves.set_ylim(min(last) - 0.1, max(last) + 0.2)
     curves.legend()

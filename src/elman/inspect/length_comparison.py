@@ -11,7 +11,7 @@ from elman.cells import count_parameters
 from elman.errors import ConfigError
 from elman.inspect.compared_cells import resolve_cells
 from elman.inspect.equal_size import fit_width
-from elman.inspect.length_tasks import TASKS, score_task, train_task
+from elman.inspect.length_tasks import LR, TASKS, score_task, train_task
 from elman.inspect.text_comparison import PARAMETERS, make_char_model
 from elman.inspect.training_budget import TrainingBudget
 from elman.ranges import PositiveFloat, PositiveInt, Seed, Size, check_ranges
@@ -41,6 +41,7 @@ class LengthComparison:
     width: Size | None = None  # units of each cell; else nets have the same number of parameters
     parameters: PositiveInt | None = None  # of each net, nearly: 50,000 unless a width is given
     minutes: PositiveFloat | None = None  # of training, shared equally by cells and tasks, instead of updates
+    lr: PositiveFloat = LR  # at the beginning; it falls to zero
     device: str = "cpu"
 
     def __post_init__(self) -> None:
@@ -60,7 +61,7 @@ class LengthComparison:
             for task, (examples, symbols) in TASKS.items():
                 width = self._find_width(make, symbols)
                 net = make_char_model(make, width, symbols, self.seed).to(self.device)
-                updates[task] = train_task(net, examples, self.length, self.seed, budget)
+                updates[task] = train_task(net, examples, self.length, self.seed, budget, lr=self.lr)
                 right[task] = {n: score_task(net, examples, n, self.seed) for n in lengths}
                 widths[task] = width
             yield LengthResult(name, widths, right, updates, time.perf_counter() - start, self.seed)

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from math import cos, pi
 
 import torch
-from torch import nn
 from torch.nn.functional import cross_entropy
 
-from elman.inspect.char_model import CharModel
+from elman.inspect.char_model import CharModel, update_weights
 from elman.inspect.training_budget import TrainingBudget
 from elman.shapes import Int, Tensor
 
@@ -44,19 +43,18 @@ TASKS: dict[str, tuple[Examples, int]] = {
 """What makes the examples of a task, and how many symbols it has."""
 
 
-def train_task(net: CharModel, examples: Examples, longest: int, seed: int, budget: TrainingBudget) -> int:
+def train_task(
+    net: CharModel, examples: Examples, longest: int, seed: int, budget: TrainingBudget, *, lr: float = LR
+) -> int:
     """Train on fresh sequences of every length up to the longest; how many updates there were."""
-    optimizer, draw, done = torch.optim.Adam(net.parameters(), lr=LR), random.Random(seed), 0
+    optimizer, draw, done = torch.optim.Adam(net.parameters(), lr=lr), random.Random(seed), 0
     for spent, whole in budget.turns():
         for group in optimizer.param_groups:
-            group["lr"] = LR * (1 + cos(pi * spent / whole)) / 2
+            group["lr"] = lr * (1 + cos(pi * spent / whole)) / 2
         done += 1
         logits, targets = _answer(net, examples(ROWS, draw.randint(1, longest), seed + done))
         loss = cross_entropy(logits.flatten(0, 1), targets.flatten())
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
-        optimizer.step()
+        update_weights(net, optimizer, loss)
     return done
 
 

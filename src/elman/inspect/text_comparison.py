@@ -11,7 +11,7 @@ import torch
 
 from elman.cells import CellMaker, count_parameters
 from elman.errors import ConfigError, DataError
-from elman.inspect.char_model import EMBEDDING, CharModel, CharText, bits_per_character, train_char_model
+from elman.inspect.char_model import EMBEDDING, LR, CharModel, CharText, bits_per_character, train_char_model
 from elman.inspect.compared_cells import resolve_cells
 from elman.inspect.equal_size import fit_width
 from elman.inspect.training_budget import TrainingBudget
@@ -31,7 +31,7 @@ class TextResult:
     cell: str
     width: int
     parameters: int  # of the whole model
-    bits: float
+    bits: float  # infinite where training diverged
     updates: int
     seconds: float
     seed: int
@@ -47,6 +47,7 @@ class TextComparison:
     width: Size | None = None  # units of each cell; else models have the same number of parameters
     parameters: PositiveInt | None = None  # of each model, nearly: 50,000 unless a width is given
     minutes: PositiveFloat | None = None  # of training, shared equally among the cells, instead of updates
+    lr: PositiveFloat = LR  # at the beginning; it falls to zero
     device: str = "cpu"
 
     def __post_init__(self) -> None:
@@ -63,7 +64,7 @@ class TextComparison:
         for name, width in widths.items():
             net = make_char_model(makers[name], width, text.characters, self.seed).to(self.device)
             start = time.perf_counter()
-            curve = _learn(net, text, budget)
+            curve = _learn(net, text, budget, self.lr)
             seconds, size = time.perf_counter() - start, count_parameters(net)
             updates, bits = curve[-1]
             yield TextResult(name, width, size, bits, updates, seconds, self.seed, curve)
@@ -75,10 +76,10 @@ class TextComparison:
         return fit_width(lambda width: count_parameters(make_char_model(make, width, characters, 0)), wanted)
 
 
-def _learn(net: CharModel, text: CharText, budget: TrainingBudget) -> list[tuple[int, float]]:
+def _learn(net: CharModel, text: CharText, budget: TrainingBudget, lr: float) -> list[tuple[int, float]]:
     """The learning curve: updates, and the bits per character after them; the last point is the result."""
     curve: list[tuple[int, float]] = []
-    for spent, updates in train_char_model(net, text, budget):
+    for spent, updates in train_char_model(net, text, budget, lr=lr):
         if spent >= len(curve) / POINTS:
             curve.append((updates, bits_per_character(net, text)))
     return curve
