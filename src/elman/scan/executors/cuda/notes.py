@@ -16,7 +16,7 @@ import torch
 from elman.formula import Formula
 from elman.native.library import find_cache
 
-_VERSION = "6"  # of the kernels: to be counted up where their speed changes
+_VERSION = "7"  # of the kernels: to be counted up where their speed changes
 
 
 class Note:
