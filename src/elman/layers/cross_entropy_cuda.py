@@ -20,6 +20,7 @@ from elman.shapes import Float, Int, Tensor
 
 _LOGITS = 3 * 2**27  # at a time: 768 MiB in halves
 _ALIGNED = 64  # products are faster where the vocabulary is a multiple of this
+_ONES = 8  # columns, of which one is needed: rows stay a multiple of 16 bytes
 
 
 def mixture_row_cross_entropy(
@@ -61,7 +62,7 @@ class _Rows(torch.autograd.Function):
         rows, count = _align(W, v.dtype), v.shape[1]
         dv, nats = torch.empty_like(v, dtype=torch.float32), torch.empty_like(weights)
         r = torch.empty_like(log_shares)
-        dW, db = rows.new_zeros(rows.shape, dtype=torch.float32), b.new_zeros(len(rows))
+        sums: Tensor | None = None
         # Float16 has few small numbers: the heaviest row has weight 1 meanwhile.
         scale = weights.abs().amax().clamp(min=torch.finfo(weights.dtype).tiny)
         with torch.autocast("cuda", enabled=False):
@@ -74,8 +75,11 @@ class _Rows(torch.autograd.Function):
                     places=triton.next_power_of_2(count), block=8192, num_warps=16,
                 )  # fmt: skip
                 dv[here] = _product(z, rows).view(-1, *v.shape[1:])
-                dW += _product(z.t(), each)
-                db += z.sum(0, dtype=torch.float32)
+                # A column of ones beside v: the sum of z, which is the gradient of b, comes with that of W.
+                found = _product(z.t(), nn.functional.pad(each, (0, _ONES), value=1.0))
+                sums = found if sums is None else sums.add_(found)
+        assert sums is not None
+        dW, db = sums[:, :-_ONES], sums[:, -1]
         ctx.save_for_backward(v, log_shares, W, b, targets, weights, dv, dW[: len(W)], db[: len(W)], scale, r)
         ctx.smoothing = smoothing
         return (nats * weights).sum()
