@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from elman.artifact import FORMAT
 from elman.cli.decoding_options import DecodingOptions
 from elman.cli.evaluation_run import EvaluationRun, split_folders
 from elman.cli.two_models import _record, _show, evaluate_two
@@ -52,7 +53,7 @@ def test_as_json_the_same_is_said():
 
 def folder(path, task):
     path.mkdir()
-    (path / "config.json").write_text(json.dumps({"task": task, "data": {}, "model": {}}))
+    (path / "config.json").write_text(json.dumps({"elman": FORMAT, "task": task, "data": {}, "model": {}}))
     return path
 
 
