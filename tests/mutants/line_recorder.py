@@ -8,7 +8,7 @@ Lines = set[tuple[str, int]]
 
 
 class TracedLines:
-    """By ``sys.settrace``: works everywhere, slowly; a function whose lines all ran costs nothing more in a test."""
+    """By ``sys.settrace``: works everywhere, slowly; a function whose lines all ran costs no more in a test."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder

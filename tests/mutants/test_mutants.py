@@ -231,7 +231,9 @@ def test_a_file_that_is_skipped_has_noticed_nothing(tmp_path, monkeypatch):
 
 
 def test_lines_that_ran_are_recorded_anew_in_each_test(tmp_path):
-    source = "def sign(x):\n    if x < 0:\n        return -1\n    return 1\n\n\ndef twice(x):\n    return 2 * x\n"
+    source = (
+        "def sign(x):\n    if x < 0:\n        return -1\n    return 1\n\n\ndef twice(x):\n    return 2 * x\n"
+    )
     path, elsewhere = tmp_path / "in" / "code.py", tmp_path / "out" / "code.py"
     functions = []
     for file in (path, elsewhere):
