@@ -328,4 +328,6 @@ def test_words_that_share_half_of_their_letters_are_copied():
     assert holds(says, **facts)
     for other in ({"shared": 0.49}, {"target_words": 1500}, {"examples": 100_000}):
         assert not holds(says, **(facts | other))
-    assert not holds("the same, at most 2,000", **(SPELLED | {"examples": 2001, "words": 2001}))
+    many = {name: 2 * SPELLED[name] for name in ("words", "characters", "target_words")}
+    assert holds("the same, at most 2,000", **(SPELLED | many | {"examples": 2000}))
+    assert not holds("the same, at most 2,000", **(SPELLED | many | {"examples": 2001}))
