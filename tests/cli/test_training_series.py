@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from elman.cli.training_run import RunOptions, _table_ending
+from elman.cli.training_run import RunOptions, _say_next, _table_ending
 from elman.cli.training_series import check_series, describe_next, describe_series, plan_series
 from elman.errors import ConfigError
 from elman.pipeline.recipe import build
@@ -61,6 +61,27 @@ def test_of_seeds_the_best_is_named_and_of_folds_what_comes_next(best, seed, sco
     assert describe_series(some, options(seeds=3)) == ["valid accuracy 91.00 ± 1.00 (3 seeds)"]
     tested = runs(90.0, 92.0, part="test")
     assert describe_series(tested, options(folds=2)) == ["accuracy 91.00 ± 1.41 (2 folds)"]
+
+
+@pytest.mark.parametrize("series", [{"folds": 3}, {"seeds": 3}])
+def test_at_the_end_of_a_series_its_results_are_named(series, capsys):
+    run, some = options(**series), runs(90.0, 92.0, 91.0)
+    _say_next(RECIPE, some, run)
+    assert capsys.readouterr().err.splitlines() == describe_next(some, run)
+
+
+def test_at_the_end_of_a_training_the_next_commands_are_said(capsys):
+    _say_next(RECIPE, runs(90.0), options())
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("next: ")
+    assert "out" in said[0]
+    assert said[1:] == ["a table: elman predict out new.tsv --out answers.tsv"]
+    text = build({"task": "classifier", "data": {"train": ("a.txt", "b.txt")}})
+    _say_next(text, runs(90.0), options())
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    lm = build({"task": "lm", "data": {"train": "a.csv"}})
+    _say_next(lm, runs(90.0), options())
+    assert "a table" not in capsys.readouterr().err
 
 
 def test_new_tables_likely_end_as_the_one_of_training():

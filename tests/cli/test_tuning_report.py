@@ -1,11 +1,13 @@
 """What a search and a learning curve say: each trial in a line, the best in a table, the gain of more data."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from elman.cli.curve_report import describe_forecast, report_curve
-from elman.cli.tuning_report import _describe_end, _describe_plan, _print_trials
+from elman.cli.tuning_report import _describe_end, _describe_plan, _plot, _print_trials
+from elman.errors import ModelError
 from elman.pipeline.learning_curve import CurvePoint, LearningCurve
 from elman.pipeline.tuning_result import SearchResult
 from elman.pipeline.tuning_study import TrialResult
@@ -69,6 +71,43 @@ def test_the_table_has_the_best_ten_and_the_plain_settings_in_any_case(capsys):
     assert [line.split()[0] for line in lines[1:-1]] == [*"123456789", "0"]
     assert lines[-1] == "12 trials; all are in trials.csv"
     assert [line.split()[0] for line in show([plain, *many[:9], failed])[1:]] == ["0", *"123456789"]
+
+
+@pytest.mark.parametrize(("folds", "label"), [(0, "valid accuracy after 30 s"), (3, "accuracy after 30 s")])
+def test_the_picture_has_the_scores_of_first_trainings_and_the_ranges_of_numbers(
+    folds, label, monkeypatch, capsys
+):
+    space = {
+        "lr": {"low": 0.1, "high": 1.0, "log": True},
+        "size": {"low": 1, "high": 9},
+        "cell": {"choices": ["a"]},
+    }
+    plan = SimpleNamespace(rungs=(0.5, 2.0), folds=folds, space=space)
+    trials = [
+        TrialResult(2, {"lr": 0.2}, {0: -1.5, 1: -1.0}, 1.0, "", True, 1),
+        TrialResult(0, {"lr": 0.1}, {0: -2.0}, 1.0, "", True, 0),
+        TrialResult(1, {"lr": 0.3}, {0: -3.0}, 1.0, "", True, 0),
+        TrialResult(3, {"lr": 0.4}, {}, 1.0, "no room", True, 0),
+    ]
+    result, drawn = SearchResult(plan, trials, "accuracy", -1.0), []
+    monkeypatch.setattr(
+        "elman.pipeline.setting_importance.measure_importance", lambda scored, study: len(scored)
+    )
+    plot = lambda *given, **named: drawn.append((given, named))  # noqa: E731
+    monkeypatch.setattr("elman.inspect.tuning_plots.plot_tuning", plot)
+    made = SimpleNamespace(out=Path("out"), study=None)
+    assert _plot(result, made)
+    (((shown, importance, path), named),) = drawn
+    assert [(t.score, t.role) for t in shown] == [(1.5, "best"), (2.0, "plain"), (3.0, "")]
+    assert (importance, path, named["label"]) == (3, Path("out/tune.png"), label)
+    assert named["ranges"] == {"lr": (0.1, 1.0, True), "size": (1, 9, False)}
+
+    def missing(*given, **named):
+        raise ModelError("there is no matplotlib")
+
+    monkeypatch.setattr("elman.inspect.tuning_plots.plot_tuning", missing)
+    assert not _plot(result, made)
+    assert capsys.readouterr().err == "no picture: there is no matplotlib\n"
 
 
 def curve(scores, *, metric="accuracy", seeds=1):
