@@ -6,15 +6,12 @@ output. Each page runs in a process of its own, without the shape checks of the 
 
 import json
 import re
-import runpy
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-
-from elman.pipeline.default_rules import Rule
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), ROOT / "course/README.md"]
@@ -127,21 +124,3 @@ def test_every_block_has_a_language_and_an_end(page):
     assert len(fences) % 2 == 0
     assert all(fences[::2]), "an opening fence names its language"
     assert not any(fences[1::2])
-
-
-def test_the_table_of_defaults_is_that_of_the_rules():
-    """`python docs/default_table.py` writes it anew."""
-    written = runpy.run_path(str(ROOT / "docs/default_table.py"))
-    page = (ROOT / "docs/defaults.md").read_text()
-    assert written["TABLE"].search(page)[0] == written["write_table"]()
-
-
-def test_a_value_that_is_computed_is_described_by_its_docstring():
-    def half(facts):
-        """half of the words."""
-
-    written = runpy.run_path(str(ROOT / "docs/default_table.py"))
-    rule = Rule("lm", "long | short", bool, {"model.hidden": half, "training.lr": 0.00002, "model.pool": "max"})
-    (*_, row) = written["write_table"]((rule,)).splitlines()
-    chosen = "`model.hidden` half of the words, `training.lr` 0.00002, `model.pool` `max`"
-    assert row == f"| lm | long &#124; short | {chosen} |"

@@ -323,3 +323,21 @@ def test_a_model_that_is_loaded_draws_no_weights(tmp_path):
     assert torch.equal(torch.random.get_rng_state(), before)
     for name, weight in loaded.net.state_dict().items():
         assert torch.equal(weight, model.net.state_dict()[name])
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ValueError(), "ValueError"),
+        (RuntimeError("several lines:\n\tthe last one "), "the last one"),
+        (KeyError("x" * 400), "'" + "x" * 299),
+    ],
+)
+def test_what_no_network_can_be_made_of_is_one_short_line(error, reason, folder, monkeypatch):
+    def fail(*given):
+        raise error
+
+    monkeypatch.setattr(Classifier, "from_folder", fail)
+    with pytest.raises(ModelError) as found:
+        artifact.load(folder)
+    assert str(found.value) == f"{folder}: config.json and model.safetensors disagree: {reason}"

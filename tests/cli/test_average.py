@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import load_file
 
 from elman import artifact
-from elman.errors import ConfigError
+from elman.errors import ConfigError, ElmanError
 from elman.pipeline import average_models, train
 from tests.cli.lm_folder import call, store
 from tests.cli.pairs_folder import pairs, recipe, write
@@ -33,6 +33,16 @@ def made(tmp_path_factory):
 def elman(made, monkeypatch, capsys):
     monkeypatch.chdir(made)
     return lambda *arguments, stdin="": call(monkeypatch, capsys, *arguments, stdin=stdin)
+
+
+def test_a_folder_that_holds_something_is_said_before_any_model_is_read(elman, made):
+    with pytest.raises(ElmanError, match="lm"):
+        average_models.average([made / "missing", made / "none"], made / "lm")
+    with pytest.raises(ConfigError, match=r"^a mean needs two folders at least$"):
+        average_models.average([made / "m"], made / "fresh")
+    with pytest.raises(ElmanError, match="missing"):
+        average_models.average([made / "missing", made / "none"], made / "lm", overwrite=True)
+    assert not (made / "fresh").exists()
 
 
 def test_the_weights_are_the_mean_and_all_else_is_of_the_first(elman, made):

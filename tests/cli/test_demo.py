@@ -7,10 +7,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import elman.demo
+from elman.cli.demo import _prompt
 from elman.errors import DataError
 from tests.cli.lm_folder import call
 from tests.demo.test_demos import ALL
@@ -61,6 +63,50 @@ def test_missing_data_is_one_line(quickly: Path, monkeypatch, capsys):
     done = call(monkeypatch, capsys, "demo", "lm")
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines()[-1] == "elman: there is nothing to learn from"
+
+
+class Spoken:
+    """A demonstration that answers, and one that completes what is typed."""
+
+    ask = "say something"
+
+    def answer(self, model, text):
+        return f"{model} of {text}"
+
+
+@pytest.mark.parametrize("end", [EOFError, KeyboardInterrupt])
+def test_each_line_that_is_typed_is_answered_until_it_is_left(end, monkeypatch, capsys):
+    lines = iter([" one ", "", "two", end()])
+
+    def read(prompt):
+        assert prompt == "> "
+        if isinstance(line := next(lines), BaseException):
+            raise line
+        return line
+
+    monkeypatch.setattr("builtins.input", read)
+    _prompt(Spoken(), "model")
+    said = "\nNow you: say something (Ctrl-D ends).\n  model of one\n  model of two\n\n"
+    assert capsys.readouterr().out == said
+
+
+def test_a_language_model_completes_at_each_key(monkeypatch, capsys):
+    from elman.demo.docstring_lm import DocstringDemo
+
+    demo, asked = object.__new__(DocstringDemo), []
+    monkeypatch.setattr(DocstringDemo, "ask", "write", raising=False)
+    monkeypatch.setattr(
+        DocstringDemo, "continue_text", lambda self, model, line: f"{line}, and on", raising=False
+    )
+    monkeypatch.setattr(
+        "elman.cli.live_completion.complete_live", lambda find, enter: asked.append((find, enter))
+    )
+    model = SimpleNamespace(complete=len)
+    _prompt(demo, model)
+    ((find, enter),) = asked
+    assert find is model.complete
+    enter("so")
+    assert capsys.readouterr().out == "\nNow you: write (Ctrl-D ends).\nso, and on\n"
 
 
 @pytest.mark.parametrize("key", [b"\x04", b"\x03"], ids=["Ctrl-D", "Ctrl-C"])

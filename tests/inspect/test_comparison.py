@@ -108,6 +108,14 @@ def test_an_unknown_cell_is_said_before_any_work():
         next(Comparison().run(["lstm", "lstmm"]))
 
 
+def test_minutes_are_shared_by_the_cells_and_most_are_for_the_long_task():
+    long, short = Comparison(minutes=2.0)._budgets(3)
+    assert long.seconds + short.seconds == pytest.approx(40)
+    assert long.seconds > short.seconds > 0
+    long, short = Comparison(memory_updates=5, little_updates=3)._budgets(3)
+    assert (long.updates, long.seconds, short.updates, short.seconds) == (5, None, 3, None)
+
+
 def test_held_out_examples_were_not_trained_on():
     trained = {tuple(ids) for seed in range(1, 101) for ids in memory_examples(64, 4, seed).ids.tolist()}
     held_out = memory_examples(1000, 4, 10_000_000).ids.tolist()

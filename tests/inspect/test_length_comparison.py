@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from elman.errors import ConfigError
+from elman.inspect import length_comparison
 from elman.inspect.compared_cells import resolve_cells
 from elman.inspect.length_comparison import LengthComparison
 from elman.inspect.length_tasks import COPIED, copying_examples, parity_examples
@@ -38,6 +39,16 @@ def test_parity_beyond_the_trained_length_tells_dense_cells_from_linear_ones():
 
 def test_a_mogrifier_has_a_name_in_comparisons():
     assert resolve_cells(["mogrifier"])["mogrifier"](3, 4).formula.name == "mogrified_lstm"
+
+
+def test_minutes_are_shared_by_cells_and_tasks(monkeypatch):
+    budgets = []
+    monkeypatch.setattr(length_comparison, "train_task", lambda *given: budgets.append(given[-1]) or 1)
+    [*LengthComparison(length=2, width=4, minutes=2.0).run(["gru", "elman"])]
+    assert [budget.seconds for budget in budgets] == [30.0] * 4
+    budgets.clear()
+    [*LengthComparison(length=2, width=4, updates=7).run(["gru"])]
+    assert [(budget.updates, budget.seconds) for budget in budgets] == [(7, None)] * 2
 
 
 def test_equal_in_units_or_in_parameters():

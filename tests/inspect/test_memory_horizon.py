@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from elman.cells import GRU, FormulaCell, Stacked
+from elman.cells import GRU, Elman, FormulaCell, Stacked
 from elman.formula import Gates, Matrices, State, formula
 from elman.inspect.memory_horizon import LayerMemory, layer_memory, text_memory, unit_influence
 from elman.layers.rnn import RNN, BiRNN, StackedRNN
@@ -50,6 +50,18 @@ def test_a_layer_that_reads_from_the_end_remembers_what_is_ahead():
         ("encoder layer 1 forward", "forward", [3]),
         ("encoder layer 1 backward", "backward", [21]),
     ]
+
+
+def test_of_a_long_text_the_last_200_tokens_are_measured_and_of_a_wide_layer_256_units():
+    rnn = RNN(Elman(2, 300))
+    xs = torch.randn(1, 230, 2)
+    (memory,) = layer_memory(rnn, xs)
+    assert memory.influence.shape == (256, 200)
+    assert (memory.units[0], memory.units[-1], memory.longest) == (0, 299, 199)
+    (end,) = layer_memory(rnn, xs[:, -200:])
+    np.testing.assert_array_equal(memory.influence, end.influence)
+    (short,) = layer_memory(RNN(Elman(2, 5)), xs[:, :3])
+    assert (short.units, short.longest) == ([0, 1, 2, 3, 4], 2)
 
 
 def test_a_unit_that_nothing_reaches_remembers_nothing():

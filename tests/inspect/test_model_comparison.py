@@ -1,5 +1,7 @@
 """Two models on the same examples."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,22 @@ def test_language_models_are_compared_by_line_and_by_token_only_with_the_same_to
     assert set(found.scores) == {"nats_per_line"}
     assert "per token" in found.note
     assert found.only_a is None
+
+
+def test_scores_that_only_one_model_has_are_left_out():
+    rows = [(e.text, e.label) for e in topics.examples(20, seed=5)]
+    one = judge_examples(classifier(), rows)
+    less = replace(one, count=lambda: {"accuracy": one.scores["accuracy"]})
+    for a, b in ((one, less), (less, one)):
+        assert set(compare_models(a, b).scores) == {"accuracy"}
+
+
+def test_where_tokens_differ_it_is_said_how_many_were_unknown():
+    judged = judge_examples(lm("words"), ["once upon a tide", "the end"])
+    a = replace(judged, vocabulary=("a",), tokens=np.array([5, 3]), unseen=np.array([1, 1]))
+    b = replace(judged, vocabulary=("b",), tokens=np.array([50, 30]), unseen=None)
+    note = compare_models(a, b).note
+    assert note.endswith("unknown tokens cost little: 25.0% in A, 0.0% in B")
 
 
 def test_other_examples_are_refused():

@@ -9,6 +9,7 @@ import torch
 
 from elman.cells import GRU, Elman, count_parameters
 from elman.errors import ConfigError, DataError
+from elman.inspect import text_comparison
 from elman.inspect.char_model import EMBEDDING, CharModel, CharText, bits_per_character, update_weights
 from elman.inspect.equal_size import fit_width
 from elman.inspect.text_comparison import TextComparison, read_char_text
@@ -64,6 +65,18 @@ def test_a_budget_of_seconds_ends_when_they_have_passed(monkeypatch):
     spent = [*TrainingBudget(9, seconds=1.0).turns()]
     assert spent == [(0.0, 1.0), (pytest.approx(0.4), 1.0), (pytest.approx(0.8), 1.0)]
     assert [*TrainingBudget(3).turns()] == [(0, 3), (1, 3), (2, 3)]
+
+
+def test_minutes_are_shared_by_the_cells(monkeypatch):
+    budgets = []
+    monkeypatch.setattr(
+        text_comparison, "_learn", lambda net, text, budget: budgets.append(budget) or [(1, 2.0)]
+    )
+    [*TextComparison(width=4, minutes=3.0).run(["gru", "elman", "lstm"], TEXT)]
+    assert [budget.seconds for budget in budgets] == [60.0] * 3
+    budgets.clear()
+    [*TextComparison(width=4, updates=7).run(["gru"], TEXT)]
+    assert [(budget.updates, budget.seconds) for budget in budgets] == [(7, None)]
 
 
 def test_a_text_that_is_too_short_and_two_sizes_at_once_are_refused(tmp_path):

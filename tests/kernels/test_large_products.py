@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import linear
 
 from elman.kernels import large_products
-from elman.kernels.large_products import linear_large, multiply_large
+from elman.kernels.large_products import linear_large, multiply_large, unsupported_reason
 from elman.native.library import why_not_loaded
 
 
@@ -93,6 +93,22 @@ def test_other_precisions_and_autocast_are_left_to_torch(monkeypatch):
         assert linear_large(x, W).dtype == torch.bfloat16
     ys = torch.func.vmap(lambda row: linear_large(row[None], W)[0])(x)
     assert torch.allclose(ys, linear(x, W), atol=1e-5)
+
+
+def test_what_it_cannot_do_better_than_torch_is_said(monkeypatch):
+    why = unsupported_reason.__wrapped__
+    monkeypatch.setattr(large_products, "why_not_loaded", lambda name: None)
+    for level, intel, reason in (
+        ("avx2", False, "only processors with AVX-512 gain by it"),
+        ("avx2", True, "only processors with AVX-512 gain by it"),
+        ("avx512", True, "MKL uses all of an Intel processor"),
+        ("avx512", False, None),
+    ):
+        monkeypatch.setattr(large_products, "find_level", lambda level=level: level)
+        monkeypatch.setattr(large_products, "is_intel", lambda intel=intel: intel)
+        assert why() == reason
+    monkeypatch.setattr(large_products, "why_not_loaded", lambda name: f"no {name}")
+    assert why() == "no large_product.cpp"
 
 
 def test_nan_and_infinity_come_through():

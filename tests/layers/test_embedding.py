@@ -5,7 +5,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elman.layers.embedding import Embedding, OneHot, Pretrained, PretrainedEmbedding
+from elman.layers.embedding import (
+    Embedding,
+    LockedDropout,
+    OneHot,
+    Pretrained,
+    PretrainedEmbedding,
+    WordDropout,
+)
 
 IDS = torch.tensor([[4, 2, 0], [1, 0, 0]])
 MATRIX = torch.tensor([[0.0, 0], [0, 0], [1, -3], [0, 0], [4, 2]])
@@ -23,6 +30,29 @@ def test_padding_is_zero_and_stays_so():
     gradient = embed.E.weight.grad
     assert not gradient[0].any()
     assert gradient[[1, 2, 4]].all()
+
+
+def test_the_same_features_are_dropped_at_every_position_and_others_in_each_row():
+    xs, drop = torch.ones(5, 7, 400), LockedDropout(0.25)
+    kept = drop(xs)
+    assert sorted({round(share, 5) for share in kept.unique().tolist()}) == [0.0, 1.33333]
+    assert (kept == kept[:, :1]).all()
+    assert len({tuple(row.tolist()) for row in kept[:, 0]}) == 5
+    assert (kept > 0).float().mean().item() == pytest.approx(0.75, abs=0.05)
+    assert drop.eval()(xs) is xs
+    assert LockedDropout(0.0)(xs) is xs
+
+
+def test_dropped_words_are_unknown_but_padding_never_is():
+    ids, mask = torch.full((50, 40), 7), torch.arange(40) < 30
+    mask = mask.expand(50, 40)
+    drop = WordDropout(0.25, 1)
+    read = drop(ids, mask)
+    assert set(read.unique().tolist()) == {1, 7}
+    assert (read[:, 30:] == 7).all()
+    assert (read[:, :30] == 1).float().mean().item() == pytest.approx(0.25, abs=0.05)
+    assert drop.eval()(ids, mask) is ids
+    assert WordDropout(0.0, 1)(ids, mask) is ids
 
 
 def test_a_one_hot_row_has_a_one_at_the_id():

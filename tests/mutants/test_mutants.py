@@ -8,6 +8,7 @@ import pytest
 
 from tests.mutants.coverage_map import CoverageMap, MapFile
 from tests.mutants.fork import call_in_fork
+from tests.mutants.line_recorder import line_recorder
 from tests.mutants.mutant import Mutant, mutants
 from tests.mutants.pytest_run import Chosen, first_failure
 from tests.mutants.results import ResultFile, read_equivalent, summarize
@@ -227,3 +228,26 @@ def test_a_file_that_is_skipped_has_noticed_nothing(tmp_path, monkeypatch):
     (tmp_path / "test_failing.py").write_text("def test_it():\n    assert False\n")
     assert call_in_fork(tmp_path, lambda: first_failure(["test_skipped.py"]), 60) == ""
     assert call_in_fork(tmp_path, lambda: first_failure(["test_failing.py"]), 60) == "test_failing.py::test_it"
+
+
+def test_lines_that_ran_are_recorded_anew_in_each_test(tmp_path):
+    source = (
+        "def sign(x):\n    if x < 0:\n        return -1\n    return 1\n\n\ndef twice(x):\n    return 2 * x\n"
+    )
+    path, elsewhere = tmp_path / "in" / "code.py", tmp_path / "out" / "code.py"
+    functions = []
+    for file in (path, elsewhere):
+        names: dict = {}
+        exec(compile(source, str(file), "exec"), names)
+        functions.append(names)
+    recorder = line_recorder(str(path.parent))
+    seen = []
+    for numbers in ([1], [1, 1, -1], [-1, -1]):
+        recorder.start()
+        for x in numbers:
+            for names in functions:
+                names["twice"](names["sign"](x))
+        lines = recorder.stop()
+        assert {file for file, _ in lines} == {str(path)}
+        seen.append({line for _, line in lines} - {1, 7})  # whether a def counts as run differs
+    assert seen == [{2, 4, 8}, {2, 3, 4, 8}, {2, 3, 8}]

@@ -1,10 +1,11 @@
 """Fits of errors over sizes: exact on a power law, silent on anything else."""
 
+import numpy as np
 import pytest
 
 from elman.cli.curve_report import describe_forecast
 from elman.pipeline.learning_curve import CurvePoint, LearningCurve
-from elman.pipeline.power_law import error_of, fit_power_law, score_of
+from elman.pipeline.power_law import FIT, MISS, PowerLaw, error_of, fit_power_law, score_of
 
 SIZES = (100, 200, 400, 700, 1000)
 
@@ -41,6 +42,25 @@ def test_what_does_not_fall_as_a_power_law_gives_no_forecast(errors):
     assert not found.fit().good
     assert found.forecast() is None
     assert "power law" in describe_forecast(found)
+
+
+def test_what_a_fit_says_of_itself_is_what_least_squares_of_logarithms_gives():
+    errors = [30.0, 24.0, 15.0, 14.0, 9.0]
+    x, y = np.log(SIZES), np.log(errors)
+    law = fit_power_law(SIZES, errors)
+    slope, level = np.polyfit(x, y, 1)
+    assert (law.exponent, law.scale) == (pytest.approx(-slope), pytest.approx(np.exp(level)))
+    assert law.r2 == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2)
+    assert 0.9 < law.r2 < 0.99
+    before = np.poly1d(np.polyfit(x[:-1], y[:-1], 1))
+    assert law.missed == pytest.approx(abs(np.exp(before(x[-1])) / errors[-1] - 1))
+    assert law.error(1000) == pytest.approx(np.exp(level) * 1000**slope)
+
+
+def test_a_law_is_believed_up_to_its_limits():
+    assert PowerLaw(1.0, 0.01, FIT, MISS).good
+    for wrong in ((0.0, FIT, MISS), (-0.1, FIT, MISS), (0.01, FIT - 0.01, MISS), (0.01, FIT, MISS + 0.01)):
+        assert not PowerLaw(1.0, *wrong).good
 
 
 def test_perfect_scores_and_too_few_sizes_give_no_fit():

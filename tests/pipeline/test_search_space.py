@@ -27,6 +27,12 @@ def test_every_setting_is_one_of_some_task():
     assert {*keys} == {key for task in TASKS for key in plain_space(task)[1]}
 
 
+def test_a_switch_is_searched_both_ways_and_no_choice_is_there_twice():
+    choices = [setting.choices for setting in SEARCH_SPACE if isinstance(setting, OneOf)]
+    assert all(len({*some}) == len(some) > 1 for some in choices)
+    assert sum({*some} == {False, True} for some in choices if isinstance(some[0], bool)) == 3
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_every_value_of_the_table_is_one_that_a_recipe_may_have(task):
     _, space = plain_space(task)

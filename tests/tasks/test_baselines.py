@@ -17,7 +17,7 @@ from elman.tasks.label_data import MultilabelExample
 from elman.tasks.language_model import lm_baseline
 from elman.tasks.pairs.task import Pairs, PairsConfig, PairsExample
 from elman.tasks.seq2seq.seq2seq_baseline import find_nearest
-from elman.tasks.tagger.tag_baseline import _bags, tag_by_frequency
+from elman.tasks.tagger.tag_baseline import _MOVES, _bags, _weigh_moves, tag_by_frequency
 from elman.tasks.tagger.tag_features import extract_features
 from elman.tasks.tagger.task import Tagger, TaggerConfig, TaggerExample
 from tests.tasks import toy_lm, toy_pairs
@@ -127,6 +127,15 @@ def test_a_linear_model_tags_by_the_words_around():
     model = Tagger.from_examples(TaggerConfig(hidden=4, embedding=4), TokenizerConfig(), rows)
     found = model.baseline(model.encode(rows[:60]), model.encode(rows[60:]), 5.0)
     assert (found.name, found.scores["accuracy"]) == ("linear model of words and affixes", 100.0)
+
+
+def test_moves_between_tags_are_weighed_by_how_much_likelier_they_are_than_the_tag():
+    begin, moves = _weigh_moves([np.array([0, 1, 1]), np.array([0])], 2)
+    # Each count is one more: from the beginning 3 and 1, from 0 it is 1 and 2, from 1 it is 1 and 2.
+    share = np.log(np.array([5, 5]) / 10)
+    expected = _MOVES * (np.log([[1 / 3, 2 / 3], [1 / 3, 2 / 3]]) - share)
+    np.testing.assert_allclose(begin, _MOVES * (np.log([3 / 4, 1 / 4]) - share), rtol=1e-6)
+    np.testing.assert_allclose(moves, expected, rtol=1e-6)
 
 
 def test_spans_of_the_baseline_are_well_formed_and_scored_as_the_models_are():

@@ -59,6 +59,30 @@ def test_a_translator_adds_in_encoder_and_decoder(decoder, init):
 
 
 @pytest.mark.parametrize(
+    ("options", "encoder", "decoder"),
+    [
+        ({"layers": 2, "decoder": "luong"}, True, True),
+        ({"layers": 2, "decoder": "gnmt"}, True, False),  # one of its two reads the context
+        ({"layers": 3, "decoder": "gnmt", "encoder_layers": 1}, False, True),
+        ({"layers": 1, "decoder": "luong", "encoder_layers": 2}, True, False),
+        ({"layers": 2, "decoder": "luong", "encoder": "convolutional"}, False, True),
+        ({"layers": 2, "decoder": "transducer", "bidirectional": False}, True, False),
+    ],
+)
+def test_a_side_adds_where_it_has_a_layer_above_the_first(options, encoder, decoder):
+    config = Seq2SeqConfig(residual=True, decoder_init="zero", **options)
+    assert (config.residual_encoder, config.residual_decoder) == (encoder, decoder)
+    plain = Seq2SeqConfig(decoder_init="zero", **options)
+    assert [plain.residual_encoder, plain.residual_decoder] == [False, False]
+
+
+def test_where_neither_side_can_add_it_is_refused():
+    for options in ({"layers": 2, "decoder": "gnmt", "encoder_layers": 1}, {"layers": 1}):
+        with pytest.raises(ConfigError, match=r"^residual is true, but no layer adds to what it reads: take"):
+            Seq2SeqConfig(residual=True, decoder_init="zero", **options)
+
+
+@pytest.mark.parametrize(
     "make",
     [
         lambda: LanguageModelConfig(layers=1, residual=True),

@@ -31,12 +31,21 @@ texts = st.text(st.characters(exclude_categories=["Cs"])) | st.text(
         ["他来了。", "她走了！"],
         ["a line\nthat goes on", "and a new paragraph"],
         ["So do I.", "He does."],
+        ["Am 12. Januar war es kalt.", "Es waren 100.", "January was cold.", "We had 12.", "They had none."],
     ],
 )
 def test_sentences_are_what_a_reader_takes_for_sentences(sentences: list[str]) -> None:
     between = "" if "。" in sentences[0] else "\n\n" if "\n" in sentences[0] or "1." in sentences[0] else " "
     text = between.join(sentences)
     assert [text[start:end] for start, end in split_sentences(text)] == sentences
+
+
+def test_words_that_cannot_be_last_are_not_and_others_may_be() -> None:
+    together = ["He met Prof. Smith.", "See pp. 3 and 4.", "He said etc. and left.", "A. B. Cee came."]
+    for text in [*together, "it. does"]:
+        assert [text[start:end] for start, end in split_sentences(text)] == [text]
+    apart = {"It ends etc. The next.": 2, "So am I. Be quiet.": 2, "! A": 2, "a.": 1}
+    assert {text: len([*split_sentences(text)]) for text in apart} == apart
 
 
 @given(texts)

@@ -66,7 +66,8 @@ class SigmoidDecision(Decision):
         return [tuple(row.nonzero()[:, 0].tolist()) for row in given]
 
     def _cuts(self, names: Sequence[str]) -> Float[Tensor, " Y"]:
-        return torch.tensor([self.thresholds.get(name, self.threshold) for name in names]).double()
+        cuts = [self.thresholds.get(name, self.threshold) for name in names]
+        return torch.tensor(cuts, dtype=torch.float64)  # as exact as the probabilities they were found among
 
     def join(self, gold: tuple[int, ...], names: Sequence[str]) -> str:
         return self.delimiter.join(names[i] for i in gold)

@@ -32,7 +32,7 @@ class Pace:
     @property
     def speed(self) -> float:
         """Weight a second."""
-        if len(self.recent) < 2 or self.recent[-1][0] <= self.recent[0][0]:
+        if not self.recent or self.recent[-1][0] <= self.recent[0][0]:
             return 0.0
         weight = sum(weight for _, weight in list(self.recent)[1:])
         return weight / (self.recent[-1][0] - self.recent[0][0])

@@ -1,0 +1,35 @@
+"""Where a text stops, and what of its end is not shown yet."""
+
+import pytest
+
+from elman.generation.cursor import hold_back, truncate_at_stop
+
+
+@pytest.mark.parametrize(
+    ("text", "stops", "shown"),
+    [
+        ("abc", [], "abc"),
+        ("abc", ["x"], "abc"),
+        ("abc", ["cd"], "ab"),
+        ("abc", ["bcd"], "a"),
+        ("abc", ["cd", "bcd"], "a"),
+        ("abcab", ["abd"], "abc"),
+        ("aa", ["aab"], ""),
+        ("aaa", ["aab"], "a"),
+        ("ab", ["abcdef"], ""),
+        ("xb", ["ab"], "xb"),  # the end of a stop is no beginning of it
+        ("b", ["ab"], "b"),
+        ("", ["a"], ""),
+        ("ab\ufffd", [], "ab"),
+        ("a\ufffd\ufffd", ["ab"], ""),
+    ],
+)
+def test_what_may_be_the_beginning_of_a_stop_or_of_a_character_is_held_back(text, stops, shown):
+    assert hold_back(text, stops) == shown
+
+
+@pytest.mark.parametrize(
+    ("stops", "left"), [([], "a b c b"), (["b"], "a "), (["c", "b"], "a "), (["x"], "a b c b"), (["a"], "")]
+)
+def test_a_text_stops_before_the_first_of_its_stops(stops, left):
+    assert truncate_at_stop("a b c b", stops) == left
