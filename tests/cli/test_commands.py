@@ -79,6 +79,29 @@ def test_a_wrong_call_is_exit_code_2(arguments, named):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train", "classifier", "--train", "a.tsv", "--epochs", "3", "--train", "b.tsv", "--out", "m"],
+        ["train", "recipe:trec", "--out", "m", "--resume", "--out=n"],
+        ["predict", "m", "--threshold", "0.1", "a.tsv", "--threshold", "0.2"],
+        ["new", "cell", "mine", "--out", "a.py", "--out", "b.py"],
+    ],
+)
+def test_an_option_of_one_value_is_given_once(words, tmp_path):
+    """The last would have counted: a file of the training data was left out without a word."""
+    done = elman(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is given 2 times: give it once" in done.stderr
+    assert not [*tmp_path.iterdir()]
+
+
+def test_what_takes_several_values_is_given_as_often_as_one_likes(tmp_path):
+    words = ["--train", "a", "--train", "b", "--set", "model.hidden=3", "--set", "model.layers=1"]
+    done = elman("train", "seq2seq", *words, "--out", "m", cwd=tmp_path)
+    assert "a: no such file" in done.stderr
+
+
 def test_json_is_one_object_on_stdout_and_nothing_else(tmp_path):
     arguments = ["compare", "elman", "--json", "--no-picture", "--seed", "3"]
     done = elman(*arguments, quickly=True, cwd=tmp_path)

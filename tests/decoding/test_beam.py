@@ -79,6 +79,12 @@ def test_factor_zero_is_greedy_and_factor_infinity_is_fixed_width(seed, length_p
     assert searched(wide, model, 6) == searched(fixed, model, 6)
 
 
+@pytest.mark.parametrize("factor", [1e-30, 0.5, 0.999])
+def test_a_factor_below_one_is_none_since_the_best_itself_would_be_too_far(factor):
+    with pytest.raises(ConfigError, match=r"factor is .+; it must be at least 1, or 0 for the best alone"):
+        Beam(factor=factor)
+
+
 @given(
     seed=seeds,
     sentences=st.integers(2, 5),

@@ -2,11 +2,20 @@
 
 import errno
 import os
+import stat
+import threading
 from pathlib import Path
 
 import pytest
 
-from elman.files.atomic_files import open_atomically, sync_tree, temporary_path, write_atomically
+from elman.files.atomic_files import (
+    open_atomically,
+    open_result,
+    sync_tree,
+    temporary_path,
+    write_atomically,
+    write_result,
+)
 
 
 def fail(handle: int) -> None:
@@ -62,3 +71,41 @@ def test_an_error_that_names_a_file_keeps_that_name(tmp_path):
         (tmp_path / "another").read_bytes()
     assert failure.value.filename == str(tmp_path / "another")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_result_is_written_into_a_pipe_not_in_its_place(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    write_result(tmp_path / "pipe", b"answers")
+    reader.join(10)
+    assert read == [b"answers"]
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode), "as /dev/null is one, or /dev/stdout"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_result_goes_where_a_link_points(tmp_path, there):
+    (tmp_path / "data").mkdir()
+    if there:
+        (tmp_path / "data" / "answers").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("data/answers")
+    write_result(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "data" / "answers").read_bytes() == b"new"
+
+
+def test_a_result_leaves_the_files_beside_it(tmp_path):
+    """Neither a file of somebody's, nor that of another process that writes the same."""
+    temporary_path(tmp_path / "answers").write_bytes(b"mine")
+    with open_result(tmp_path / "answers") as file:
+        file.write(b"new")
+        assert str(os.getpid()) in file.name
+    left = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    assert left == {"answers": b"new", "answers.tmp": b"mine"}
+
+
+def test_a_result_that_cannot_be_written_is_named_as_the_user_does(tmp_path):
+    with pytest.raises(FileNotFoundError) as failure:
+        write_result(tmp_path / "nowhere" / "answers", b"new")
+    assert failure.value.filename == str(tmp_path / "nowhere" / "answers")

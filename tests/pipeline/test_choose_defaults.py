@@ -203,6 +203,11 @@ def test_taggers_of_neither_few_nor_many_words_are_trained_adversarially():
             Facts(noun="pairs", examples=10, words=30, trained=True, objective="risk"),
             "10 pairs of 3 words, a trained model, objective risk",
         ),
+        (
+            Facts(noun="texts", examples=1, words=1, classes={"a": 1}, minutes=1.0),
+            "1 text of 1 word, 1 class, 1 minute",
+        ),
+        (Facts(running=True, words=1), "1 word"),
     ],
 )
 def test_what_was_looked_at_is_said_for_people(facts, said):

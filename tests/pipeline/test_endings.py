@@ -110,6 +110,21 @@ def test_a_resumed_run_has_the_models_that_it_began_with_whatever_their_folders_
         run_recipe(chosen, tmp_path / "second", init=tmp_path / "first", resume=True)
 
 
+def test_a_run_that_took_the_place_of_its_start_can_be_resumed(tmp_path):
+    chosen, out = recipe(tmp_path), tmp_path / "m"
+    run_recipe(changed(chosen, seed=3), out)
+    first = run_recipe(chosen, out, init=out, overwrite=True)
+    again = run_recipe(chosen, out, init=out, resume=True)
+    assert first is not None
+    assert again is not None
+    assert again.metrics["valid"] == first.metrics["valid"]
+    begun = run_recipe(chosen, tmp_path / "other", init=out)
+    assert begun is not None
+    run_recipe(chosen, out, init=tmp_path / "other", overwrite=True)
+    with pytest.raises(ElmanError, match="another configuration: init was 'contents"):
+        run_recipe(chosen, tmp_path / "other", init=out, resume=True)
+
+
 def test_the_folder_of_a_failed_run_can_be_read_by_any_verb(tmp_path: Path, poison):
     poison(8)
     with pytest.raises(ModelError, match="update 8"):

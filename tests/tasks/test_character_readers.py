@@ -1,6 +1,7 @@
 """Language models of characters beside the words: read by taggers and classifiers, kept in their folders."""
 
 import json
+import pickle
 import shutil
 from pathlib import Path
 
@@ -71,6 +72,14 @@ def test_training_leaves_the_language_model_as_it_is(folders):
     made = elman.Tagger.train(SENTENCES, recipe=recipe, **SMALL)
     lm = elman.load(folders["lm_forward"], elman.LanguageModel)
     assert torch.equal(made.net.words.readers[0].embed.E.weight, lm.net.embed.E.weight)
+
+
+def test_a_trained_model_takes_the_memory_of_a_loaded_one(folders, tmp_path):
+    recipe = {"model": NETWORK | both(folders), "data": {"holdout": 0.0}}
+    made = elman.Tagger.train(SENTENCES, out=tmp_path / "m", recipe=recipe, **SMALL)
+    loaded = elman.Tagger.load(tmp_path / "m")
+    trained, fresh = (len(pickle.dumps(one.net)) for one in (made, loaded))
+    assert trained == fresh
 
 
 def test_a_tagger_trained_on_keeps_them(folders, tmp_path):

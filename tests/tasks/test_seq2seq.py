@@ -214,11 +214,11 @@ def test_a_dot_product_of_different_sizes_names_both():
         made(score="dot")
 
 
-def test_copying_and_replacement_are_for_words_on_both_sides():
+def test_copying_and_replacement_are_for_words_and_characters_on_both_sides():
     pieces = TokenizerConfig("bpe", size=270)
     for tokens in (TokenizerPairConfig(pieces, WORDS.target), TokenizerPairConfig(WORDS.source, pieces)):
         for name in ("copying", "replace_unk"):
-            with pytest.raises(ConfigError, match="both sides"):
+            with pytest.raises(ConfigError, match=r"not for subwords: .* both sides' tokens to words or chars"):
                 Seq2Seq.from_examples(Seq2SeqConfig(**TINY, **{name: True}), tokens, FEW)
 
 

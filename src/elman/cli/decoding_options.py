@@ -25,7 +25,7 @@ SEARCH_OPTIONS = {
     ),
     "factor": option(
         "--beam-factor F",
-        "Prune hypotheses F times less likely than the best.",
+        "Prune hypotheses F times less likely than the best; F from 1, or 0 for the best alone.",
         "factor",
         type=NonNegativeFloat,
     ),

@@ -46,7 +46,11 @@ _OF_BEAM = {"beam_factor": "factor", "length_penalty": "length_penalty"}
 @option("--min-p P", "Sample from tokens at least P times as likely as the best.", type=Share)
 @option("--min-tokens-to-keep N", "The filters leave at least N tokens. [default: 1]", type=PositiveInt)
 @option("--beam K", "Beam search of width K.", type=BeamWidth)
-@option("--beam-factor F", "Prune hypotheses F times less likely than the best.", type=NonNegativeFloat)
+@option(
+    "--beam-factor F",
+    "Prune hypotheses F times less likely than the best; F from 1, or 0 for the best alone.",
+    type=NonNegativeFloat,
+)
 @click.option("--keep-width", is_flag=True, help="Keep the beam width when a hypothesis is finished.")
 @option("--length-penalty P", "Rank by log p / length^P. [default: 1]", type=LengthPenalty)
 @option("-n N", "Number of texts.", "n", type=PositiveInt, default=1)

@@ -13,7 +13,7 @@ from elman.cli.ordered_group import OrderedGroup
 from elman.cli.output_file import check_output
 from elman.cli.terminal import option, say
 from elman.errors import ConfigError, printable, quote
-from elman.files.atomic_files import write_atomically
+from elman.files.atomic_files import write_result
 
 
 @click.group(cls=OrderedGroup, short_help="Write a file to begin with: a cell of your own.")
@@ -47,7 +47,7 @@ def cell(name: str, out: Path | None) -> None:
     if path.exists():
         raise ConfigError(f"{path} is there already; choose another --out, or delete it")
     shown = printable(str(path)).replace("\\", r"\\")  # in a string of Python
-    write_atomically(path, CELL_FILE.replace("NAME", name).replace("FILE", shown).encode())
+    write_result(path, CELL_FILE.replace("NAME", name).replace("FILE", shown).encode())
     say(f"wrote {path}: change the formula in it, then")
     say(f"  pytest {path}")
     say(f"  elman compare lstm {path}:{name}")

@@ -1,12 +1,37 @@
-"""A group of commands in an order of its own."""
+"""A group of commands in an order of its own, whose options are given once."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 import click
 
 
 class OrderedGroup(click.Group):
-    """A group that lists its commands in the order in which one needs them."""
+    """A group that lists its commands in the order in which one needs them.
+
+    An option that takes one value is refused where it is given twice: the first file of ``--train a --train b``
+    would be left out without a word.
+    """
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.commands)
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called, and what is left for it."""
+        name, command, rest = super().resolve_command(context, arguments)
+        if command is not None and not context.resilient_parsing:
+            _check_once(command, click.Context(command, context, name, **command.context_settings), rest)
+        return name, command, rest
+
+
+def _check_once(command: click.Command, context: click.Context, arguments: list[str]) -> None:
+    try:
+        given = Counter(command.make_parser(context).parse_args([*arguments])[2])
+    except click.UsageError:
+        return  # the command says what is wrong
+    for option, times in given.items():
+        if times > 1 and isinstance(option, click.Option) and not (option.multiple or option.is_flag):
+            raise click.UsageError(f"{'/'.join(option.opts)} is given {times} times: give it once", context)

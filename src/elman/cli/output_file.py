@@ -57,14 +57,14 @@ def check_output(option: str, out: Path, *sources: str) -> None:
 @contextmanager
 def open_output(out: Path | None, source: str) -> Iterator[ByteStream]:
     """Standard output, or a file beside ``out`` that becomes it at the end; never the source itself."""
-    from elman.files.atomic_files import open_atomically
+    from elman.files.atomic_files import open_result
 
     if out is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     check_output("--out", out, source)
-    with open_atomically(out) as file, _compress(file, out.suffix.lower()) as packed:
+    with open_result(out) as file, _compress(file, out.suffix.lower()) as packed:
         yield packed
 
 

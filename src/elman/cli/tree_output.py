@@ -38,13 +38,13 @@ tree_option = option(
 def write_tree(tree: BeamTree, path: Path, *, about: str, number: int = 1) -> None:
     """The tree of the first answer at ``path``, that of the second beside it: FILE-2."""
     from elman.decoding import format_tree
-    from elman.files.atomic_files import write_atomically
+    from elman.files.atomic_files import write_result
     from elman.inspect.tree_plot import plot_tree
 
     path = path.with_stem(f"{path.stem}-{number}") if number > 1 else path
     try:
         if path.suffix.lower() == ".txt":
-            write_atomically(path, f"{format_tree(tree)}\n".encode())
+            write_result(path, f"{format_tree(tree)}\n".encode())
         else:
             plot_tree(tree, path, about=about)
     except OSError as error:

@@ -30,7 +30,8 @@ class Beam:
 
     width: BeamWidth = 5  # how many at most (the fixed width of the lectures); 1 is greedy
     # Only those at most so many times less probable than the best of their length (the variable width of the
-    # lectures): p · factor ≥ p_best. 0 keeps the best alone: greedy; None or ∞ keep all.
+    # lectures): p · factor ≥ p_best. 0 keeps the best alone: greedy; None or ∞ keep all. No other number is
+    # below 1, where even the best would be too far from the best.
     factor: Annotated[float, Range(0, math.inf)] | None = None
     # Each completed hypothesis takes its place in the beam with it, so that the search ends once ``width`` are
     # completed (the lectures); otherwise the place is free again at the next step.
@@ -41,6 +42,8 @@ class Beam:
 
     def __post_init__(self) -> None:
         check_ranges(self)
+        pruned = self.factor or math.inf
+        check_option("factor", self.factor, pruned >= 1, "at least 1, or 0 for the best alone")
         check_option("n_best", self.n_best, self.n_best <= self.width, f"from 1 to the width, {self.width}")
 
     def __call__(self, step: Step[S], state: S, **limits: Unpack[Limits]) -> list[list[Hypothesis]]:
@@ -70,7 +73,7 @@ class Beam:
     ) -> tuple[BeamSearch[S], BeamState]:
         check_option("limit", limit, limit >= 1, "at least 1")
         factor = math.inf if self.factor is None else self.factor
-        log_factor = math.log(factor) if factor >= 1 else -1.0  # nothing is above the best
+        log_factor = math.log(factor) if factor else -1.0  # nothing is above the best
         beams = BeamState(
             len(start), limit, self.width, penalty=self.length_penalty, narrow=self.narrow, n_best=self.n_best
         )

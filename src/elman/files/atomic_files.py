@@ -25,11 +25,33 @@ def open_atomically(path: Path, temporary: Path | None = None) -> Iterator[Binar
             sync(file)
         os.replace(temporary, path)
     except OSError as error:
-        error.filename = error.filename or os.fspath(path)  # a full disk does not say which file it was
+        if error.filename in (None, os.fspath(temporary)):  # a full disk does not say which file it was
+            error.filename = os.fspath(path)
         raise
     finally:
         temporary.unlink(missing_ok=True)
     sync_path(path.parent)
+
+
+@contextmanager
+def open_result(path: Path) -> Iterator[BinaryIO]:
+    """The same for a file that a user names: a link stays one, and what is no plain file is written into.
+
+    Renaming would put a file in the place of ``/dev/null`` or of a pipe. What lies beside it is somebody's.
+    """
+    if path.exists() and not path.is_file():
+        with open(path, "wb") as file:
+            yield file
+        return
+    path = path.resolve()
+    with open_atomically(path, path.with_name(f".{os.getpid()}.{path.name[:50]}.tmp")) as file:
+        yield file
+
+
+def write_result(path: Path, content: bytes) -> None:
+    """Put content at a path that a user names."""
+    with open_result(path) as file:
+        file.write(content)
 
 
 def temporary_path(path: Path) -> Path:

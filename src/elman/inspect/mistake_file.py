@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from elman.errors import ConfigError
-from elman.files.atomic_files import write_atomically
+from elman.files.atomic_files import write_result
 from elman.inspect.mistakes import ExplainedMistake
 
 ENDINGS = (".tsv", ".csv", ".jsonl")
@@ -31,7 +31,7 @@ def write_mistakes(mistakes: Sequence[ExplainedMistake], path: Path) -> None:
         text = "".join(f"{json.dumps(_record(one), ensure_ascii=False)}\n" for one in mistakes)
     else:
         text = _table(mistakes, path.suffix)
-    write_atomically(path, text.encode())
+    write_result(path, text.encode())
 
 
 def _record(mistake: ExplainedMistake) -> dict[str, Any]:

@@ -73,6 +73,10 @@ class CharacterStates(nn.Module):
                 self._keep(key, hs[i, :count].clone())
         return hs
 
+    def drop_states(self) -> None:
+        """Let go of the states that are kept: training is over."""
+        self._kept, self._room = {}, _KEPT
+
     def _read(self, lines: Lines) -> Float[Tensor, "B T H"]:
         ys, _ = self.layers(self.embed(lines.ids), lines.mask)
         found: Tensor = ys.gather(1, lines.ends[..., None].expand(-1, -1, ys.shape[-1]))

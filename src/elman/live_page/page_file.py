@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from elman.errors import ModelError
-from elman.files.atomic_files import write_atomically
+from elman.files.atomic_files import write_result
 from elman.live_page.describe_network import NETWORK_LAYERS
 from elman.live_page.describe_reading import READING_LAYERS
 from elman.live_page.describe_scores import SCORE_LAYERS
@@ -42,7 +42,7 @@ def write_page(task: Task, out: Path, *, text: str | None = None, half: bool = F
             f"the page would have {format_size(len(page))}, more than the {format_size(LIMIT)} that a page may "
             f"have: train a smaller model, with a smaller model.hidden or fewer tokens{remedy}"
         )
-    write_atomically(out, page)
+    write_result(out, page)
     return len(page)
 
 

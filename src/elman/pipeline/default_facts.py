@@ -32,16 +32,15 @@ class Facts(DataFacts):
     def describe(self) -> str:
         """What was looked at, for people: ``5,452 texts of 9 words, 6 classes``."""
         if self.running:
-            parts = [f"{self.tokens:,} {'characters' if self.reads_characters else 'words'}"]
+            parts = [_count(self.tokens, "characters" if self.reads_characters else "words")]
         else:
-            words = format_number(self.mean, 2)
-            parts = [f"{self.examples:,} {self.noun} of {words} word{'s' * (words != '1')}"]
+            parts = [f"{_count(self.examples, self.noun)} of {_count(self.mean, 'words')}"]
         if self.target_words:
             parts.append(f"{format_number(self.target_mean, 2)} to write")
         if self.classes:
-            parts.append(f"{len(self.classes):,} classes")
+            parts.append(_count(len(self.classes), "classes"))
         if self.minutes:
-            parts.append(f"{format_number(self.minutes)} minutes")
+            parts.append(_count(self.minutes, "minutes"))
         if self.unlabelled_texts:
             parts.append(f"{self.unlabelled_texts:,} without labels")
         if self.trained:
@@ -49,6 +48,12 @@ class Facts(DataFacts):
         if self.objective != "likelihood":
             parts.append(f"objective {self.objective}")
         return ", ".join(parts)
+
+
+def _count(number: float, nouns: str) -> str:
+    """A number of things, in the singular where there is one: ``1 minute``, ``9.5 words``."""
+    said = f"{number:,}" if isinstance(number, int) else format_number(number, 2)
+    return f"{said} {nouns}" if said != "1" else f"1 {nouns.removesuffix('es' if nouns == 'classes' else 's')}"
 
 
 def gather_facts(recipe: Recipe, examples: Any, given: Collection[str], *, device: str, trained: bool) -> Facts:

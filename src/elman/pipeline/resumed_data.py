@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from elman.files.model_files import CONFIG
+from elman.files.model_files import CHECKPOINT, CONFIG
+from elman.folders.run_folder import RunFolder
 from elman.text.fingerprint import digest_file
+from elman.training.checkpoint import read_checkpoint_config
 
 _FREE = ("test", "cache")  # no update depends on what is scored at the end, or on where encoded text is kept
 
@@ -33,6 +35,19 @@ def with_contents(config: Mapping[str, Any], described: Described) -> dict[str, 
 def name_model(folder: Path) -> str:
     """A model by its contents: its configuration holds the digests of its other files."""
     return _name(digest_file(folder / CONFIG))
+
+
+def name_start(init: Path, run: RunFolder) -> str:
+    """The model that a run starts from; where the run has put its own in that place, the one that was there."""
+    if init.resolve() == run.out.resolve():
+        ended, begun = (_read_start(folder / CHECKPOINT) for folder in (run.out, run.work))
+        if ended and ended == begun:
+            return ended
+    return name_model(init)
+
+
+def _read_start(checkpoint: Path) -> str:
+    return str(read_checkpoint_config(checkpoint).get("init", "")) if checkpoint.exists() else ""
 
 
 def _contents(files: Sequence[Mapping[str, Any]]) -> str:

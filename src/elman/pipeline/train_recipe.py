@@ -44,7 +44,7 @@ from elman.pipeline.recipe import (
     train_target,
 )
 from elman.pipeline.refit_network import FirstWeights, find_first_weights, keep_first_weights
-from elman.pipeline.resumed_data import name_model, with_contents
+from elman.pipeline.resumed_data import name_start, with_contents
 from elman.pipeline.run_begin import RunBegin, check_same_task, complete_recipe, find_run_device
 from elman.pipeline.run_record import PYTHON, RunRecord, describe_data, describe_session
 from elman.pipeline.start_model import start_model
@@ -166,7 +166,7 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
     model.fit_statistics(dataset)
     described = describe_data(named, data_sources(recipe), data.reports) if is_main_process() else {}
     fingerprint = _fingerprint(with_contents(config, described)) | {"seen": stats} | _own_cell(recipe)
-    fingerprint |= {} if init is None else {"init": name_model(init)}
+    fingerprint |= {} if init is None else {"init": name_start(init, folder)}
     target = train_target(recipe, model)
     reading = bool(texts) and resume and is_pretraining(folder.work)  # the phase to resume
     snapshot = find_resume_point(folder.work, fingerprint, asked=resume and not reading, changeable=CHANGEABLE)
@@ -198,7 +198,9 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
         record.finish()
         return None
     delivery = Delivery(recipe, model, data, dataset, stats, end, record, first)
-    return Outcome(model, deliver(delivery, valid, folder))
+    metrics = deliver(delivery, valid, folder)
+    model.end_training()
+    return Outcome(model, metrics)
 
 
 def _validation(model: Task, valid: Any, target: TrainTarget) -> Validation:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from elman.errors import ConfigError, ModelError
+from elman.layers.character_states import CharacterStates
 from elman.shapes import Tensor
 from elman.tasks.baseline_result import BaselineResult
 from elman.tasks.data_facts import DataFacts, count_classes, measure_texts
@@ -286,6 +287,12 @@ class Task(UserMethods[Row], ABC):
     def training_anew(self) -> AbstractContextManager[None]:
         """What surrounds the training of a model that is calibrated already."""
         return nullcontext()
+
+    def end_training(self) -> None:
+        """Let go of what only training needs: a trained model takes the memory of a loaded one."""
+        for module in self.net.modules():
+            if isinstance(module, CharacterStates):
+                module.drop_states()
 
     def baseline(self, training: Any, valid: Any, seconds: float) -> BaselineResult:
         """What the better of the obvious simple models scores on ``valid``, made of ``training``.

@@ -146,7 +146,8 @@ class Seq2Seq(Task[tuple[str, str] | Mapping[str, Any]]):
         pieces = {tokens.source.kind, tokens.target.kind} & {*SUBWORD_KINDS}
         if (config.copying or config.replace_unk) and pieces:
             raise ConfigError(
-                "copying and replace_unk are for words: set the kind of both sides' tokens to words"
+                "copying and replace_unk are for words and characters, not for subwords: set the kind of both "
+                "sides' tokens to words or chars"
             )
 
     @classmethod
