@@ -70,7 +70,7 @@ def test_a_budget_of_seconds_ends_when_they_have_passed(monkeypatch):
 def test_minutes_are_shared_by_the_cells(monkeypatch):
     budgets = []
     monkeypatch.setattr(
-        text_comparison, "_learn", lambda net, text, budget: budgets.append(budget) or [(1, 2.0)]
+        text_comparison, "_learn", lambda net, text, budget, lr: budgets.append(budget) or [(1, 2.0)]
     )
     [*TextComparison(width=4, minutes=3.0).run(["gru", "elman", "lstm"], TEXT)]
     assert [budget.seconds for budget in budgets] == [60.0] * 3
