@@ -3,8 +3,11 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import elman
 
 
 @pytest.mark.parametrize("vocabulary", ["10000", "2240", "0"])
@@ -14,6 +17,20 @@ def test_a_vocabulary_that_is_too_small_to_be_cut_is_refused_in_one_line(vocabul
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"--vocabulary is {vocabulary}; it must be above 10000, ")
+
+
+def test_a_benchmark_runs_in_the_environment_of_its_caller(tmp_path):
+    """Large pages, which `elman` asks torch for, make torch's own layers faster than in a user's program."""
+    script = Path(elman.__file__).parents[2] / "bench" / "cpu.py"
+    python = tmp_path / "python"  # stands in for the interpreter: says what it was started with
+    python.write_text('#!/bin/sh\necho "pages:${THP_MEM_ALLOC_ENABLE-none} $1"\n')
+    python.chmod(0o755)
+    program = (
+        "import sys; from elman.cli import main; "
+        f"sys.argv, sys.executable = ['elman', 'bench', 'cpu'], {str(python)!r}; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["pages:none", str(script)], done.stderr
 
 
 def test_objectives_are_compared_from_the_same_model_and_their_updates_timed(tmp_path):

@@ -14,8 +14,10 @@ def main() -> None:
     A signal is 128 and its number: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
     """
     # Read by torch when it is imported: large tensors get large pages, whose first use costs a
-    # five-hundredth. A training step allocates them anew each time.
-    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
+    # five-hundredth. A training step allocates them anew each time. A benchmark does without, as a user's
+    # program does.
+    if sys.argv[1:2] != ["bench"]:
+        os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
     if code := run_stoppable(_call):
         sys.exit(code)
 
