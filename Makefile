@@ -23,8 +23,9 @@ quick: check
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 $(QUICK)
 
 # Installs nothing: a GPU machine may have a PyTorch of its own. Without .venv it runs with $(PYTHON).
+JOBS ?= 1
 test-gpu:
-	PYTHONPATH=src $(if $(wildcard $(BIN)/python),$(BIN)/python,$(PYTHON)) -m tests.gpu
+	PYTHONPATH=src $(if $(wildcard $(BIN)/python),$(BIN)/python,$(PYTHON)) -m tests.gpu --jobs $(JOBS)
 
 # Breaks the code in many small ways and sees whether a test notices; goes on where the last run stopped.
 MUTANTS ?= --jobs 2 --seconds 3600

@@ -8,10 +8,11 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 import elman
-from tests.gpu import gpu_files
+from tests.gpu import Part, gpu_files
 
 ROOT = Path(__file__).parents[1]
 DEVELOPMENT = {"hypothesis", "jaxtyping", "beartype", "keras", "onnx", "click", "rich", "sacrebleu"}
@@ -106,3 +107,19 @@ def imported_packages(path: Path, seen: frozenset[Path] = frozenset()) -> set[st
             if name.startswith("tests.") and other.exists() and other not in seen:
                 packages |= imported_packages(other, seen | {path})
     return packages
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_each_gpu_test_is_in_one_part(count):
+    class Item:
+        def __init__(self, marked):
+            self.marked = marked
+
+        def get_closest_marker(self, name):
+            return name if self.marked and name == "gpu" else None
+
+    items, found = [Item(number % 3 > 0) for number in range(20)], []
+    for number in range(count):
+        Part(number, count).pytest_collection_modifyitems(part := items.copy())
+        found += part
+    assert sorted(map(id, found)) == sorted(id(item) for item in items if item.marked)
