@@ -42,6 +42,11 @@ INLINE void store_some(float* p, lanes a, int count) {
 #endif
 // `count` is LANES in all but the last block of a row.
 INLINE lanes load_up_to(const float* p, int count) { return count >= LANES ? load(p) : load_some(p, count); }
+// The same of a row that comes from afar; what stands beside it is asked for.
+INLINE lanes load_early(const float* p, int count) {
+  __builtin_prefetch(p + LANES);
+  return load_up_to(p, count);
+}
 INLINE void store_up_to(float* p, lanes a, int count) {
   if (count >= LANES) store(p, a);
   else store_some(p, a, count);

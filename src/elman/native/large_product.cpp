@@ -24,7 +24,7 @@ static void multiply_piece(void* work, int piece) {
   else rows = {find_part(tiles, p.pieces, piece) * TILE_ROWS, find_part(tiles, p.pieces, piece + 1) * TILE_ROWS};
   if (rows.end > p.rows) rows.end = p.rows;
   float* scratch = p.scratch + (long)piece * SCRATCH;
-  if (rows.begin < rows.end) multiply_range(p.a, p.laid, p.bias, rows, columns, p.width, p.depth, p.c, p.stride, p.add, scratch);
+  if (rows.begin < rows.end) (p.a.col == 1 ? multiply_range<false> : multiply_range<true>)(p.a, p.laid, p.bias, rows, columns, p.width, p.depth, p.c, p.stride, p.add, scratch);
 }
 
 extern "C" {

@@ -39,7 +39,10 @@ static inline void transpose_four(const float* from, long row, int count, long s
 static inline void lay_out(const float* from, long row, long col, int count, int room, int depth, long step, float* to) {
   if (row == 1) {
     for (int k = 0; k < depth; k++, to += step, from += col)
-      for (int m = 0; m < room; m += LANES) store_up_to(to + m, m < count ? load_up_to(from + m, count - m) : spread(0.f), room - m);
+      for (int m = 0; m < room; m += LANES) {
+        __builtin_prefetch(from + m + 2 * LANES);  // what is laid out next stands beside it, a page from the row after
+        store_up_to(to + m, m < count ? load_up_to(from + m, count - m) : spread(0.f), room - m);
+      }
     return;
   }
   int k = 0;

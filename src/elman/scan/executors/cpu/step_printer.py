@@ -105,7 +105,8 @@ class StepPrinter(ABC):
     def _leaf(self, a: Node, stage: int, body: Body) -> str | None:
         place = self.read(a)
         if isinstance(place, Place):
-            return f"load_up_to({self.pointers.at(place)}, count)"
+            load = "load_early" if place.row == "token" else "load_up_to"
+            return f"{load}({self.pointers.at(place)}, count)"
         if place is not None:
             return place
         if a.operands and OPS[a.op].has("reduction"):
