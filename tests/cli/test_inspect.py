@@ -180,6 +180,12 @@ def test_without_matplotlib_nothing_is_said_but_what_to_install(elman, stored, t
     assert elman("inspect", stored[0], "--out", tmp_path, "--json") == (1, "", line)
 
 
+def test_that_matplotlib_is_missing_is_said_before_anything_is_read(elman, tmp_path, monkeypatch):
+    monkeypatch.setattr("elman.files.picture_files.find_spec", lambda name: None)
+    line = 'elman: pictures need matplotlib: pip install "elman[plot]", or ask for no picture\n'
+    assert elman("inspect", tmp_path / "no model", "--out", tmp_path / "plots") == (1, "", line)
+
+
 def test_executors_are_told_as_a_table_and_as_numbers(elman, stored):
     folder = stored[0]
     lines = elman("inspect", folder, "--executors").out.splitlines()
