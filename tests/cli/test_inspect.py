@@ -92,6 +92,15 @@ def test_json_is_one_object_with_the_numbers_and_nothing_else(elman, stored):
     assert "text" not in json.loads(elman("inspect", folder, "--json").out)
 
 
+def test_how_far_back_units_remember_is_drawn_where_it_is_said(elman, stored, tmp_path):
+    pytest.importorskip("matplotlib")
+    folder, _, text = stored
+    done = elman("inspect", folder, "--text", text, "--horizon", "--out", tmp_path / "plots")
+    picture = tmp_path / "plots" / "memory.png"
+    assert f"memory: {picture}\n" in done.err
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_how_far_back_units_remember_is_told_of_every_layer(elman, stored):
     folder, model, text = stored
     told = json.loads(elman("inspect", folder, "--text", text, "--horizon", "--json").out)
