@@ -13,15 +13,17 @@ from elman.pipeline.trial_run import Launcher
 @pytest.fixture
 def words_of(tmp_path, monkeypatch):
     """The words after the folder with which a training is begun; None where none is begun."""
-    monkeypatch.setattr(trial_run, "start_process", lambda words, log: words)
+    told: list[list[str]] = []
+    monkeypatch.setattr(trial_run, "start_process", lambda words, log: told.append([*words]))
     recipe = build({"task": "classifier", "data": {"train": str(tmp_path / "a.tsv")}})
 
     def begin(folder: Path, folds: int) -> list[str] | None:
-        run = Launcher(["elman"], "cpu", folds).start(recipe, folder, trial=0, rung=0)
-        if run.process is None:
-            return None
-        assert run.process[:4] == ["elman", "train", f"{folder}.toml", "--out"]
-        return [*run.process][run.process.index("cpu") + 1 :]
+        told.clear()
+        Launcher(["elman"], "cpu", folds).start(recipe, folder, trial=0, rung=0)
+        for words in told:
+            assert words[:4] == ["elman", "train", f"{folder}.toml", "--out"]
+            return words[words.index("cpu") + 1 :]
+        return None
 
     return begin
 
