@@ -54,6 +54,9 @@ def test_every_text_of_a_folder_is_read_as_people_write_it(tmp_path):
     artifact.write_run(folder, {"command": "elman für alle"})
     texts = [path.read_text() for path in folder.iterdir() if path.suffix in (".json", ".md")]
     assert all(text.endswith("\n") for text in texts)
+    for name in ("config.json", "metrics.json", "run.json"):
+        text = (folder / name).read_text()
+        assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"
     assert "für" in (folder / "run.json").read_text()
 
 

@@ -129,6 +129,8 @@ def test_its_equations_are_the_rounds_and_the_formula():
 def test_what_it_cannot_be_is_said():
     with pytest.raises(ModelError, match="rounds must be at least 1 and rank at least 0, got 0 and 0"):
         Mogrifier(LSTM(D, H), rounds=0)
+    with pytest.raises(ModelError, match="rounds must be at least 1 and rank at least 0, got 1 and -1"):
+        Mogrifier(LSTM(D, H), rounds=1, rank=-1)
     with pytest.raises(ModelError, match="multiplies by whole matrices; its cell has heads"):
         Mogrifier(LSTM(D, H, heads=2))
     with pytest.raises(ModelError, match="sru does not read the state that a round would gate"):

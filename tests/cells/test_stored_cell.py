@@ -44,6 +44,13 @@ def test_heads_that_no_cell_has_are_refused(heads):
     assert read_cell({**copy.deepcopy(DATA), "heads": 1})
 
 
+@pytest.mark.parametrize("key", ["bias", "own_start"])
+@pytest.mark.parametrize("value", [0, 1, None, "true", [True]])
+def test_what_is_neither_true_nor_false_is_refused(key, value):
+    with pytest.raises(FormulaError, match="are true or false"):
+        read_cell({**copy.deepcopy(DATA), key: value})
+
+
 def test_the_largest_width_can_be_read():
     assert read_cell({**copy.deepcopy(DATA), "widths": {"": [1, (1 << 20) - 1]}})
 

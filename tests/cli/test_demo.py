@@ -46,6 +46,18 @@ def test_without_a_terminal_it_ends_by_itself(quickly: Path, monkeypatch, capsys
     assert (quickly / "models" / "demo-classifier" / "model.safetensors").exists()
 
 
+@pytest.mark.parametrize("drawn", [True, False])
+def test_pictures_are_drawn_where_they_can_be(drawn: bool, quickly: Path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+    if not drawn:
+        monkeypatch.setattr("elman.cli.demo.find_spec", lambda name: None)
+    done = call(monkeypatch, capsys, "demo", "seq2seq")
+    assert done.code == 0, done.err
+    picture = Path("models/demo-seq2seq/attention.png")
+    assert picture.exists() is drawn
+    assert (f"plot: {picture}\n" in done.out) is drawn
+
+
 @pytest.mark.parametrize("verb", ["predict", "evaluate"])
 def test_other_verbs_take_the_folder(verb: str, quickly: Path, monkeypatch, capsys):
     assert call(monkeypatch, capsys, "demo", "tagger", "--out", "m").code == 0

@@ -92,6 +92,15 @@ def test_json_is_one_object_with_the_numbers_and_nothing_else(elman, stored):
     assert "text" not in json.loads(elman("inspect", folder, "--json").out)
 
 
+def test_how_far_back_units_remember_is_drawn_where_it_is_said(elman, stored, tmp_path):
+    pytest.importorskip("matplotlib")
+    folder, _, text = stored
+    done = elman("inspect", folder, "--text", text, "--horizon", "--out", tmp_path / "plots")
+    picture = tmp_path / "plots" / "memory.png"
+    assert f"memory: {picture}\n" in done.err
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_how_far_back_units_remember_is_told_of_every_layer(elman, stored):
     folder, model, text = stored
     told = json.loads(elman("inspect", folder, "--text", text, "--horizon", "--json").out)
@@ -178,6 +187,12 @@ def test_without_matplotlib_nothing_is_said_but_what_to_install(elman, stored, t
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     line = 'elman: pictures need matplotlib: pip install "elman[plot]", or ask for no picture\n'
     assert elman("inspect", stored[0], "--out", tmp_path, "--json") == (1, "", line)
+
+
+def test_that_matplotlib_is_missing_is_said_before_anything_is_read(elman, tmp_path, monkeypatch):
+    monkeypatch.setattr("elman.files.picture_files.find_spec", lambda name: None)
+    line = 'elman: pictures need matplotlib: pip install "elman[plot]", or ask for no picture\n'
+    assert elman("inspect", tmp_path / "no model", "--out", tmp_path / "plots") == (1, "", line)
 
 
 def test_executors_are_told_as_a_table_and_as_numbers(elman, stored):

@@ -45,6 +45,14 @@ def test_a_file_is_on_the_disk_before_it_is_renamed_and_its_new_name_after(tmp_p
     assert calls == [number, "renamed", tmp_path.stat().st_ino]
 
 
+def test_a_file_is_whole_when_it_is_brought_to_the_disk(tmp_path, monkeypatch):
+    """Nothing waits in memory any more: else a crash leaves the name without the content."""
+    sizes: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: sizes.append(os.fstat(handle).st_size))
+    write_atomically(tmp_path / "model", b"content")
+    assert sizes[0] == len(b"content")
+
+
 def test_all_of_a_folder_is_brought_to_the_disk_but_not_what_links_point_to(tmp_path, monkeypatch):
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a" / "b" / "file").touch()

@@ -9,6 +9,7 @@ import pytest
 
 from elman.cells import GRU, LSTM, Elman, count_parameters
 from elman.errors import ConfigError
+from elman.inspect import comparison
 from elman.inspect.compared_cells import resolve_cells
 from elman.inspect.comparison import WIDTH, Comparison
 from elman.inspect.comparison_tasks import (
@@ -81,10 +82,13 @@ def test_the_seed_decides(results):
     assert (one.norms != other.norms).any()
 
 
-def test_each_length_is_tested_and_the_longest_is_trained_on():
-    tiny = dataclasses.replace(TINY, steps=9, lengths=(4, 2), memory_updates=3, little_updates=1)
+def test_each_length_is_tested_and_the_longest_is_trained_on(monkeypatch):
+    trained, honest = [], comparison.train_memory
+    monkeypatch.setattr(comparison, "train_memory", lambda *given: trained.append(given[1]) or honest(*given))
+    tiny = dataclasses.replace(TINY, steps=9, lengths=(4, 2, 3), memory_updates=3, little_updates=1)
     (result,) = tiny.run(["elman"])
-    assert [*result.memory_by_length] == [2, 4]
+    assert trained == [4]
+    assert [*result.memory_by_length] == [2, 3, 4]
     assert result.memory == result.memory_by_length[4]
     assert result.norms.shape == (VARIABLES + 4 + 1 + 1,)
 

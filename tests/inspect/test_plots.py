@@ -95,10 +95,12 @@ def test_every_axis_has_a_title_and_says_what_it_measures(draw, monkeypatch):
 
 
 def test_whoever_is_as_sure_as_right_is_on_the_diagonal(monkeypatch):
-    shares, _ = captured_axes(draw_reliability, monkeypatch)
+    shares, counts = captured_axes(draw_reliability, monkeypatch)
     (diagonal,) = shares.lines
     np.testing.assert_array_equal(*diagonal.get_data())
     assert shares.get_xlim() == shares.get_ylim() == (0, 1)
+    assert (shares.get_ylabel(), counts.get_xlabel()) == ("share of right answers", "confidence")
+    assert (counts.get_xlim(), counts.get_ylabel(), counts.get_yscale()) == ((0, 1), "answers", "log")
 
 
 def test_a_heading_names_the_model_and_the_beginning_of_the_text(tmp_path):

@@ -57,6 +57,7 @@ def test_values_wider_than_the_output_show_their_own_units(monkeypatch, tmp_path
     assert shown["gate f"] == shown["state h"] == [*range(18, 50)]
     assert shown["state c"] == [*range(20), *range(58, 70)]
     assert panels["state c"].get_ylabel() == "unit of 70"
+    assert figures[0].get_suptitle() == "Layer 1 back: the 32 of 50 units that vary most"
 
 
 def test_a_long_text_makes_no_larger_a_picture_than_the_part_that_is_shown(tmp_path):

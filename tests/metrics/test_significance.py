@@ -151,6 +151,12 @@ def test_equal_systems_do_not_differ():
     assert bootstrap_p_value(np.zeros(1000), 0.0) == 1
 
 
+def test_samples_that_differ_by_just_what_was_observed_do_not_differ_by_more():
+    differences = np.array([0.0, 2.0, 0.0, -2.0])  # their size is 1 on average: half are 1 away from that
+    assert bootstrap_p_value(differences, 1.0) == 1 / 5
+    assert bootstrap_p_value(differences, 0.5) == 3 / 5
+
+
 def test_different_examples_are_refused():
     with pytest.raises(DataError, match="2 and 3 examples"):
         compare_by_permutation(count_right([True] * 2), count_right([True] * 3))

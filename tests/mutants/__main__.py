@@ -16,12 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.mutants.coverage_map import MapFile, digest
+from tests.mutants.coverage_map import CoverageMap, MapFile, digest, test_files
 from tests.mutants.fork import copy_tree, import_heavy_packages
 from tests.mutants.mutant import Mutant
 from tests.mutants.results import ResultFile, read_equivalent, summarize
 from tests.mutants.rooms import sample
 from tests.mutants.trial import compile_tree, failing_unchanged, record, set_up_worker, try_mutant
+from tests.mutants.whole_files import WholeFiles
 
 ROOT = Path(__file__).parents[2]
 GRACE = 20  # seconds after the deadline for what has begun
@@ -38,6 +39,9 @@ def arguments() -> argparse.Namespace:
         "--room", action="append", default=[], help="only this room, file or folder (several times)"
     )
     parser.add_argument("--tests", action="append", default=[], help="only tests of such paths (several times)")
+    parser.add_argument(
+        "--whole-files", type=int, default=0, metavar="N", help="record nothing: the N likeliest test files"
+    )
     parser.add_argument("--patience", type=float, default=30, help="seconds of tests for one mutant")
     parser.add_argument("--out", type=Path, default=ROOT / ".mutants", help="folder of results")
     options = parser.parse_args()
@@ -54,9 +58,10 @@ def main() -> int:
     workplace = Path(tempfile.mkdtemp(prefix="mutants-"))
     try:
         warm_tree = copy_tree(ROOT, workplace)
-        compile_tree(warm_tree)
+        compile_tree(warm_tree, [file for file in test_files(ROOT) if file.startswith(options.tests)])
         coverage = MapFile(options.out / "coverage.json.gz", ROOT)
-        record_tests(coverage, warm_tree, options, deadline)
+        if not options.whole_files:
+            record_tests(coverage, warm_tree, options, deadline)
         answers = try_all(chosen, coverage, warm_tree, options, deadline)
     finally:
         shutil.rmtree(workplace, ignore_errors=True)
@@ -74,6 +79,8 @@ def record_tests(coverage: MapFile, tree: Path, options: argparse.Namespace, dea
         with pool(options.jobs if stale else 1, tree, None, 0, deadline) as workers:
             for i, answer in enumerate(answers_in_time(workers.imap_unordered(record, stale), deadline)):
                 coverage.add(*answer)
+                if i % 10 == 9:
+                    coverage.write()
                 report(f"recorded {i + 1} of {len(stale)} test files: {answer[0]}")
     finally:
         coverage.write()  # what was recorded stays, whatever ends this run
@@ -87,7 +94,10 @@ def try_all(
     version = digest([path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.py")])
     waiting = [m for m in chosen if m.key not in equivalent and not results.is_settled(m.key, version)]
     new: list[dict[str, Any]] = []
-    known = coverage.load(options.tests)
+    known: CoverageMap | WholeFiles = coverage.load(options.tests)
+    if options.whole_files:
+        files = [file for file in test_files(ROOT) if file.startswith(options.tests)]
+        known = WholeFiles(ROOT, files, options.whole_files)
     with pool(options.jobs, tree, known, options.patience, deadline) as workers:
         for answer in answers_in_time(workers.imap_unordered(try_mutant, waiting), deadline):
             new.append(answer)

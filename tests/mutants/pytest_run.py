@@ -1,5 +1,6 @@
 """pytest in this process: the tests of some files, recorded or in a given order."""
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,7 +43,9 @@ class Record:
 class Chosen:
     """A plugin: these tests alone, or all of a file, in this order; failures of Hypothesis stay as they are."""
 
-    def __init__(self, names: list[str]) -> None:
+    def __init__(self, names: list[str], seconds: float = float("inf")) -> None:
+        self.end = time.process_time() + seconds
+        self.is_over = False
         self.place = {name: i for i, name in enumerate(names)}
         self.failure = ""
 
@@ -62,6 +65,12 @@ class Chosen:
     def _place(self, name: str) -> int | None:
         return self.place.get(name, self.place.get(name.split("::")[0]))
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+        if time.process_time() > self.end:
+            self.is_over, item.session.shouldstop = True, "out of time"
+        return True if self.is_over else None  # True: nothing is left to run of it
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed and not self.failure:
             self.failure = report.nodeid
@@ -71,20 +80,31 @@ class Chosen:
             self.failure = report.nodeid
 
 
+def check_shapes(checked: bool) -> None:
+    """Whether `tests/conftest.py` of this process will check the shapes in signatures."""
+    os.environ.pop("ELMAN_UNCHECKED", None)
+    if not checked:
+        os.environ["ELMAN_UNCHECKED"] = "1"
+
+
 def record_file(tree: Path, file: str, limit: float) -> dict[str, dict[str, Any]]:
     """The tests of a file that pass, begun before the limit; none where it needs a package that is missing."""
     plugin = Record(tree, limit)
+    check_shapes(False)
     pytest.main(["-q", file], plugins=[plugin])
     return {name: test for name, test in plugin.tests.items() if test["passed"]}
 
 
-def first_failure(names: list[str]) -> str:
-    """The first of these tests that fails; empty where all pass."""
-    plugin = Chosen(names)
+def first_failure(names: list[str], *, checked: bool = True, seconds: float = float("inf")) -> str:
+    """The first of these tests that fails within so many seconds of the processor, or nothing."""
+    check_shapes(checked)
+    plugin = Chosen(names, seconds)
     files = list(dict.fromkeys(name.split("::")[0] for name in names))
     try:
         code = pytest.main(["-q", "-x", "--tb=no", *files], plugins=[plugin])
     except BaseException as error:  # a mutant may end pytest itself
         return f"pytest ended with {type(error).__name__}"
+    if plugin.is_over:
+        return plugin.failure
     unnoticed = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)  # none: a package is missing here
     return "" if code in unnoticed else plugin.failure or f"pytest ended with {int(code)}"

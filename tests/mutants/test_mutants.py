@@ -6,14 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.mutants.coverage_map import CoverageMap, MapFile
+from tests.mutants.coverage_map import CoverageMap, MapFile, TestTime
 from tests.mutants.fork import call_in_fork
 from tests.mutants.line_recorder import line_recorder
 from tests.mutants.mutant import Mutant, mutants
 from tests.mutants.pytest_run import Chosen, first_failure
 from tests.mutants.results import ResultFile, read_equivalent, summarize
 from tests.mutants.rooms import room_of, sample
-from tests.mutants.trial import Worker, batches, failing_unchanged, written
+from tests.mutants.trial import Worker, batches, failing_unchanged, find_killer, written
+from tests.mutants.whole_files import WholeFiles
 
 ROOT = Path(__file__).parents[2]
 
@@ -228,6 +229,42 @@ def test_a_file_that_is_skipped_has_noticed_nothing(tmp_path, monkeypatch):
     (tmp_path / "test_failing.py").write_text("def test_it():\n    assert False\n")
     assert call_in_fork(tmp_path, lambda: first_failure(["test_skipped.py"]), 60) == ""
     assert call_in_fork(tmp_path, lambda: first_failure(["test_failing.py"]), 60) == "test_failing.py::test_it"
+
+
+def test_without_records_the_likeliest_test_files_are_taken_first(tmp_path):
+    package, tests = tmp_path / "src" / "elman" / "text", tmp_path / "tests" / "text"
+    for folder in (package, tests):
+        folder.mkdir(parents=True)
+    (package / "spans.py").write_text("def find_spans(x):\n    return x + 1\n")
+    texts = {
+        "far": "",
+        "beside": "from elman.text.spans import other\n",
+        "naming": "from elman.text.spans import find_spans\n",
+        "spans": "from elman.text.spans import find_spans\n",
+    }
+    for name, text in texts.items():
+        (tests / f"test_{name}.py").write_text(text)
+    mutant = next(mutants(tmp_path, package / "spans.py"))
+    known = WholeFiles(tmp_path, sorted(f"tests/text/test_{name}.py" for name in texts), 3)
+    names = [test.name for test in known.tests_of(mutant, 30)]
+    assert names == [f"tests/text/test_{name}.py" for name in ("spans", "naming", "beside")]
+
+
+def test_out_of_time_is_no_failure(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "test_failing.py").write_text("def test_it():\n    assert False\n")
+    assert call_in_fork(tmp_path, lambda: first_failure(["test_failing.py"], seconds=0), 60) == ""
+
+
+def test_what_only_checked_shapes_notice_is_noticed(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "tests" / "mutants", tmp_path / "tests" / "mutants")
+    source = "import os\n\ndef test_it():\n    assert 'ELMAN_UNCHECKED' in os.environ\n"
+    (tmp_path / "test_some.py").write_text(source)
+    monkeypatch.setattr(Worker, "tree", tmp_path, raising=False)
+    monkeypatch.setattr(Worker, "patience", 30.0, raising=False)
+    assert find_killer([TestTime("test_some.py::test_it", 0.1)]) == "test_some.py::test_it"
+    (tmp_path / "test_some.py").write_text("def test_it():\n    pass\n")
+    assert find_killer([TestTime("test_some.py::test_it", 0.1)]) == ""
 
 
 def test_lines_that_ran_are_recorded_anew_in_each_test(tmp_path):

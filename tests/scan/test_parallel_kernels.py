@@ -77,10 +77,20 @@ def outcome(cell, xs, state, run):
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("name", RUN)
 def test_a_kernel_run_by_the_host_equals_the_loop(on_host, name, mask, reverse):
-    cell, mask = make(name), MASKS[mask]
+    assert_loop(name, MASKS[mask], reverse, torch.randn_like)
+
+
+@pytest.mark.parametrize("name", ["mingru", "own"])
+def test_a_state_may_lie_column_by_column(on_host, name):
+    assert_loop(name, None, False, lambda t: torch.randn(t.shape[::-1]).T)
+
+
+def assert_loop(name, mask, reverse, draw):
+    """Values and gradients; ``draw`` makes the first state."""
+    cell = make(name)
     torch.manual_seed(1)
     xs = torch.randn(ROWS, STEPS, 3, requires_grad=True)
-    state = map_state(lambda t: torch.randn_like(t).requires_grad_(), cell.initial(xs))
+    state = map_state(lambda t: draw(t).requires_grad_(), cell.initial(xs))
     execution = Execution.begin(xs, mask, reverse=reverse)
     ours = outcome(cell, xs, state, lambda c, x, s: run_units(c, x, s, execution, CudaUnits(cell.formula)))
     wide = (cell.double(), xs.detach().double().requires_grad_(), map_state(_widen, state))

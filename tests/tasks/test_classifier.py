@@ -17,7 +17,7 @@ from elman.tasks.classifier.task import (
     read_examples,
 )
 from elman.tasks.config import TokenizerConfig
-from elman.tasks.label_data import LabelDataset
+from elman.tasks.label_data import LabelDataset, label_counts
 from elman.tasks.word_batch import collate
 from tests.tasks.topics import TINY, examples, fresh
 
@@ -223,6 +223,14 @@ def test_columns_the_wrong_way_round_are_suspected():
     swapped = [ClassifierExample(e.label, f"{e.text} {i}") for i, e in enumerate(examples(300))]
     with pytest.raises(DataError, match="wrong way round"):
         Classifier.from_examples(ClassifierConfig(**TINY), TokenizerConfig(), swapped)
+
+
+@pytest.mark.parametrize(("count", "most"), [(120, 100), (300, 150)])
+def test_half_the_examples_may_have_labels_of_their_own_and_a_hundred_in_any_case(count, most):
+    some = [ClassifierExample("a", str(i % most)) for i in range(count)]
+    assert len(label_counts(some)) == most
+    with pytest.raises(DataError, match=f"{most + 1} different labels in {count} examples"):
+        label_counts([*some[1:], ClassifierExample("a", "another")])
 
 
 def test_an_unknown_label_is_named_with_its_line():

@@ -181,6 +181,8 @@ def test_a_first_column_that_counts_is_no_word(tmp_path: Path) -> None:
     assert next(read_sentences(path, columns=("3",))).tags == (("B-PER", "O"),)
     with pytest.raises(DataError, match="there is no column 5, the row has 4"):
         list(read_sentences(path, columns=("5",)))
+    three = written(tmp_path, "1 Ann B-PER\n2 saw O\n")
+    assert next(read_sentences(three)).words == ("Ann", "saw")
     numbers = written(tmp_path, "1 O\n2 O\n")
     assert next(read_sentences(numbers)).words == ("1", "2"), "with two columns it is all there is"
     (alone,) = read_sentences(written(tmp_path, "1 CD O\n"))

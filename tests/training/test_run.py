@@ -65,6 +65,8 @@ def test_a_signal_saves_and_stops_and_the_rest_can_be_run_later(
     assert out == ""
     assert "stopped after update 8; it can be resumed" in err
     resume = find_resume_point(tmp_path / "parts", {"a": 1}, asked=True)
+    assert resume
+    assert resume.state["progress"]["update"] == 8, "nothing that was done is lost"
     end = follow(second.fit(SETTINGS, resume=resume), tmp_path / "parts", {"a": 1})
     assert end is not None
     assert same(second.net, whole.net)

@@ -31,6 +31,14 @@ def test_all_bad_rows_are_counted_and_the_first_five_shown(tmp_path: Path):
     )
 
 
+def test_a_byte_that_is_none_of_the_encoding_is_found_in_json(tmp_path: Path):
+    path = tmp_path / "a.json"
+    path.write_bytes(b'[{"text": "\xff", "label": "x"}]')
+    with pytest.raises(DataError) as caught:
+        list(read_rows(path))
+    assert str(caught.value) == f"{path}: byte 12 is not UTF-8"
+
+
 def test_skipping_loses_no_row_but_the_bad_ones_and_says_how_many(tmp_path: Path):
     path = tmp_path / "a.csv"
     path.write_bytes(BAD)
