@@ -13,8 +13,10 @@ from elman.errors import ConfigError
 from elman.files.model_files import CHECKPOINT, PRETRAINING_LOG
 from elman.number_format import format_number
 from elman.pipeline.recipe import Recipe
+from elman.pipeline.training_data import TrainingData
 from elman.tasks.base import Task
 from elman.tasks.unlabelled_text import read_unlabelled
+from elman.text.duplicates import normal_form
 from elman.training.checkpoint import read_checkpoint_config
 from elman.training.distributed import count_processes, is_main_process
 from elman.training.evaluation import Validation
@@ -27,8 +29,11 @@ _READ = 800_000  # tokens that are read in all where no number of epochs is give
 _MOST = 8  # if these are not too many epochs
 
 
-def read_texts(recipe: Recipe, training: Any, init: Path | None) -> list[str]:
-    """The unlabelled texts and those of the training examples; none where no text is unlabelled."""
+def read_texts(recipe: Recipe, data: TrainingData, init: Path | None) -> list[str]:
+    """The unlabelled texts and those of the training examples; none where no text is unlabelled.
+
+    What is to judge the model is left out of them: scores on texts that were read before are too good.
+    """
     if not getattr(recipe.data, "unlabelled", ""):
         return []
     if init is not None:
@@ -40,7 +45,10 @@ def read_texts(recipe: Recipe, training: Any, init: Path | None) -> list[str]:
         )
     if count_processes() > 1:
         raise ConfigError("unlabelled text is read by one process only: leave out torchrun, or the text")
-    return [*dict.fromkeys((*map(recipe.task_class.content, training), *read_unlabelled(recipe.data)))]
+    content = recipe.task_class.content
+    judging = {normal_form(content(example)) for example in (*data.held, *(data.test or ()))}
+    unlabelled = (text for text in read_unlabelled(recipe.data) if normal_form(text) not in judging)
+    return [*dict.fromkeys((*map(content, data.training), *unlabelled))]
 
 
 def add_words(recipe: Recipe, model: Task, texts: list[str]) -> Task:
