@@ -61,12 +61,14 @@ def test_the_same_text_gives_the_same_bits_and_none_gives_others(tmp_path):
     assert weights(tmp_path / "one") == weights(tmp_path / "two")
     run_recipe(recipe(tmp_path, lr=0.5), tmp_path / "three")
     assert weights(tmp_path / "one") != weights(tmp_path / "three")
+    run_recipe(recipe(tmp_path, vectors=True), tmp_path / "four")
+    assert weights(tmp_path / "one") != weights(tmp_path / "four")
 
 
 @pytest.mark.parametrize("refit", [False, True])
 @pytest.mark.parametrize("owner", [EncoderPretraining, elman.Classifier])
 def test_a_run_that_is_cut_in_either_phase_ends_with_the_same_bits(tmp_path, monkeypatch, owner, refit):
-    chosen = recipe(tmp_path)
+    chosen = recipe(tmp_path, vectors=refit)
     if refit:
         data, training = replace(chosen.data, valid=""), replace(chosen.training, refit=True, patience=0)
         chosen = replace(chosen, data=data, training=training)

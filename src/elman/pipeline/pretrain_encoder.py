@@ -72,10 +72,13 @@ def pretrain_encoder(
     task, mark = model.pretraining(texts), {**fingerprint, **_PHASE}
     options, settings = recipe.pretraining, _settings(recipe, tokens := task.tokens, judged=len(task.held) > 0)
     limit = f", up to {format_number(settings.minutes)} minutes" if settings.minutes else ""
+    first = "; its word vectors begin with counts of neighbours" if options.vectors else ""
     told = f"{len(texts):,} texts ({tokens:,} tokens) are read first, {settings.epochs} times{limit}"
-    print(f"{told}, as a language model of the encoder", file=sys.stderr, flush=True)
+    print(f"{told}, as a language model of the encoder{first}", file=sys.stderr, flush=True)
     snapshot = find_resume_point(folder, mark, asked=is_pretraining(folder))
     begun = time.monotonic() - (snapshot.state["progress"]["seconds"] if snapshot else 0)
+    if options.vectors and snapshot is None:
+        task.start_with_vectors()
     validation = Validation(task.validate, task.metric, "min") if len(task.held) else None
     batches = task.build_batches(options.batch_tokens, settings.seed)
     events = fit(task.net, batches, task.loss, settings, validation, resume=snapshot)
