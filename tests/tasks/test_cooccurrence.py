@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from elman.layers.embedding import Embedding, OneHot
-from elman.tasks.cooccurrence import find_word_vectors, start_with_vectors
+from elman.tasks.cooccurrence import find_word_vectors, write_word_vectors
 
 
 def count_slowly(texts: list[list[int]], words: int) -> np.ndarray:
@@ -47,7 +47,7 @@ def test_an_embedding_keeps_the_rows_of_words_that_texts_lack():
     torch.manual_seed(0)
     embed = Embedding(9, 100)
     before = embed.E.weight.detach().clone()
-    start_with_vectors(embed, as_ids([[1, 2, 3], [2, 3, 4]]))
+    write_word_vectors(embed, as_ids([[1, 2, 3], [2, 3, 4]]))
     after = embed.E.weight.detach()
     changed = (before != after).any(1)
     assert changed.tolist() == [False, True, True, True, True, False, False, False, False]
@@ -55,4 +55,8 @@ def test_an_embedding_keeps_the_rows_of_words_that_texts_lack():
 
 
 def test_a_table_without_weights_is_left_as_it_is():
-    start_with_vectors(OneHot(4), as_ids([[1, 2, 3]]))
+    write_word_vectors(OneHot(4), as_ids([[1, 2, 3]]))
+
+
+def test_a_text_of_one_word_gives_no_vector():
+    assert not find_word_vectors(as_ids([[1, 1, 1]]), 3, 2).any()

@@ -22,8 +22,8 @@ _MOST = 1_000_000  # words that are read: of more text a part
 Ids = npt.NDArray[np.int64]
 
 
-def start_with_vectors(embed: nn.Module, texts: Sequence[Ids]) -> None:
-    """Let an embedding that is not trained yet begin with the vectors that texts give, as long as its rows are.
+def write_word_vectors(embed: nn.Module, texts: Sequence[Ids]) -> None:
+    """Put the vectors that texts give into an embedding that is not trained yet, as long as its rows were.
 
     Words that the texts lack keep their rows, and so do embeddings of another kind, such as pretrained ones.
     """

@@ -15,7 +15,7 @@ from elman.layers.encoder_lm import EncoderLM
 from elman.ranges import NonNegativeInt, PositiveFloat, PositiveInt, Rate, check_ranges
 from elman.shapes import Tensor
 from elman.state import eval_mode
-from elman.tasks.cooccurrence import start_with_vectors
+from elman.tasks.cooccurrence import write_word_vectors
 from elman.tasks.word_batch import WordForms, WordRow, collate
 from elman.tasks.word_features import WordFeaturizer
 from elman.text.batching import BucketBatches, length_sorted_chunks
@@ -84,7 +84,7 @@ class EncoderPretraining:
     def start_with_vectors(self) -> None:
         """Let the embedding begin with vectors by the words that stand near each in the texts."""
         forms = self.texts.forms
-        start_with_vectors(self.net.words.embed[0], [forms.ids[row] for row in self.texts.rows])
+        write_word_vectors(self.net.words.embed[0], [forms.ids[row] for row in self.texts.rows])
 
     @property
     def tokens(self) -> int:
