@@ -27,6 +27,7 @@ from baselines.pair_sets import read_groups, score_texts  # noqa: E402
 from baselines.plain_command import run_process  # noqa: E402
 from baselines.tagger_sets import read_sentences  # noqa: E402
 from baselines.text_sets import first_lines, read_tokens  # noqa: E402
+from unlabelled import split_rows, summarize  # noqa: E402
 
 QUESTIONS = [f'{"HUM" if n % 3 else "NUM"}:x What is "number {n}" ?' for n in range(450)]
 
@@ -89,6 +90,31 @@ def test_a_tenth_has_the_text_of_the_others_without_their_labels(data, tmp_path)
     option, file = helped.options
     assert option == "--unlabelled"
     assert sorted([*Path(file).read_text().splitlines(), *tenth]) == sorted(f"text {n}" for n in range(50))
+
+
+@pytest.mark.parametrize("judge", ["valid", "test"])
+def test_a_split_has_each_label_with_its_share_and_nothing_that_judges_among_its_texts(judge):
+    rows = [(f"text {n}", "rare" if n % 10 == 0 else "often") for n in range(500)]
+    test = [(f"test {n}", "often") for n in range(20)] + [("text 3", "often")]
+    split = split_rows(rows, test, 1, judge)
+    assert Counter(label for _, label in split.labelled) == {"often": 45, "rare": 5}
+    judged = {text for text, _ in split.judged}
+    assert judged == {text for text, _ in test} if judge == "test" else len(judged) == 100
+    given = {text for text, _ in split.labelled}
+    assert not given & {*split.texts}
+    assert not judged & {*split.texts}
+    assert len(given | {*split.texts} | judged) == (520 if judge == "test" else 500)
+    assert split_rows(rows, test, 1, judge) == split
+    assert split_rows(rows, test, 2, judge) != split
+
+
+def test_text_takes_away_so_much_of_the_error():
+    runs = [
+        {"corpus": "x", "judge": "test", "text": text, "accuracy": right, "seconds": 3.0}
+        for text, right in ((False, 70.0), (True, 78.0), (False, 90.0), (True, 90.0))
+    ]
+    said = summarize(runs)
+    assert "without 80.00 (3 s), with 84.00 (3 s), error -20.0 %" in said
 
 
 def test_what_would_come_too_late_is_ended_and_not_begun(monkeypatch):

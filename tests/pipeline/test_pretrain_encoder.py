@@ -13,6 +13,7 @@ from elman.errors import ConfigError, DataError
 from elman.pipeline import run_recipe
 from elman.pipeline.recipe import Recipe, build
 from elman.tasks.encoder_pretraining import EncoderPretraining
+from elman.tasks.results import GuessedData
 from tests.tasks.test_label_guesses import write_topics
 from tests.tasks.topics import TINY, table
 
@@ -60,12 +61,14 @@ def test_the_same_text_gives_the_same_bits_and_none_gives_others(tmp_path):
     assert weights(tmp_path / "one") == weights(tmp_path / "two")
     run_recipe(recipe(tmp_path, lr=0.5), tmp_path / "three")
     assert weights(tmp_path / "one") != weights(tmp_path / "three")
+    run_recipe(recipe(tmp_path, vectors=True), tmp_path / "four")
+    assert weights(tmp_path / "one") != weights(tmp_path / "four")
 
 
 @pytest.mark.parametrize("refit", [False, True])
 @pytest.mark.parametrize("owner", [EncoderPretraining, elman.Classifier])
 def test_a_run_that_is_cut_in_either_phase_ends_with_the_same_bits(tmp_path, monkeypatch, owner, refit):
-    chosen = recipe(tmp_path)
+    chosen = recipe(tmp_path, vectors=refit)
     if refit:
         data, training = replace(chosen.data, valid=""), replace(chosen.training, refit=True, patience=0)
         chosen = replace(chosen, data=data, training=training)
@@ -105,6 +108,36 @@ def test_texts_without_labels_make_a_better_model():
     without = elman.Classifier.train([e[:2] for e in rows], recipe=given, device="cpu")
     scores = [m.evaluate_dataset(m.encode(test))["accuracy"] for m in (with_text, without)]
     assert scores[0] > 94 > scores[1]
+
+
+@pytest.mark.parametrize("held", ["file", "share"])
+def test_what_judges_the_model_is_neither_read_nor_guessed(tmp_path, monkeypatch, held):
+    chosen = recipe(tmp_path)
+    chosen = chosen if held == "file" else replace(chosen, data=replace(chosen.data, valid=""))
+    data = replace(chosen.data, test=table(tmp_path / "c.tsv", 10, 2))
+    judging = [
+        e.text for part in (chosen.task_class.split(data)[1], chosen.task_class.read_test(data)) for e in part
+    ]
+    with Path(data.unlabelled).open("a") as file:
+        file.write("".join(f"{text.upper()} !\n" for text in judging))
+    seen: list[str] = []
+
+    def guess(model, dataset, texts, options):
+        seen.extend(texts)
+        return GuessedData(dataset)
+
+    monkeypatch.setattr(elman.Classifier, "guess_labels", guess)
+    run_recipe(replace(chosen, data=data), tmp_path / "model")
+    assert len(judging) >= 16
+    assert "the river is in the town of ruritania 1" in seen
+    assert not {text.upper() + " !" for text in judging} & {*seen}
+
+
+def test_a_file_of_text_without_words_is_refused_in_one_line(tmp_path):
+    chosen = recipe(tmp_path)
+    Path(chosen.data.unlabelled).write_text("\n  \n")
+    with pytest.raises(DataError, match=r"u\.txt: the unlabelled text is empty$"):
+        run_recipe(chosen, tmp_path / "model")
 
 
 def test_a_tagger_reads_the_text_too(tmp_path):

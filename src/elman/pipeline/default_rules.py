@@ -133,6 +133,15 @@ CLASSIFIER = (
         lambda facts: facts.held and facts.words <= 100_000 and not facts.minutes,
         {"training.refit": True},
     ),
+    # A part of SST-2's training data, 692 labels and 4,836 texts, one run each: the network by itself, trained
+    # on labels only after it read the texts, 69.4 without and 73.6 with; on guesses, too, 75.8 and 75.6, and
+    # where it and its n-grams (76.1) count the same 76.2 and 77.0.
+    Rule(
+        "classifier",
+        "text without labels",
+        lambda facts: facts.unlabelled_texts > 0,
+        {"pretraining.vectors": True},
+    ),
     # Where one class is rare, accuracy hardly tells whether it is ever found.
     Rule(
         "classifier",

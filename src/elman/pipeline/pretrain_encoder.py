@@ -13,8 +13,10 @@ from elman.errors import ConfigError
 from elman.files.model_files import CHECKPOINT, PRETRAINING_LOG
 from elman.number_format import format_number
 from elman.pipeline.recipe import Recipe
+from elman.pipeline.training_data import TrainingData
 from elman.tasks.base import Task
 from elman.tasks.unlabelled_text import read_unlabelled
+from elman.text.duplicates import normal_form
 from elman.training.checkpoint import read_checkpoint_config
 from elman.training.distributed import count_processes, is_main_process
 from elman.training.evaluation import Validation
@@ -27,8 +29,11 @@ _READ = 800_000  # tokens that are read in all where no number of epochs is give
 _MOST = 8  # if these are not too many epochs
 
 
-def read_texts(recipe: Recipe, training: Any, init: Path | None) -> list[str]:
-    """The unlabelled texts and those of the training examples; none where no text is unlabelled."""
+def read_texts(recipe: Recipe, data: TrainingData, init: Path | None) -> list[str]:
+    """The unlabelled texts and those of the training examples; none where no text is unlabelled.
+
+    What is to judge the model is left out of them: scores on texts that were read before are too good.
+    """
     if not getattr(recipe.data, "unlabelled", ""):
         return []
     if init is not None:
@@ -40,7 +45,10 @@ def read_texts(recipe: Recipe, training: Any, init: Path | None) -> list[str]:
         )
     if count_processes() > 1:
         raise ConfigError("unlabelled text is read by one process only: leave out torchrun, or the text")
-    return [*dict.fromkeys((*map(recipe.task_class.content, training), *read_unlabelled(recipe.data)))]
+    content = recipe.task_class.content
+    judging = {normal_form(content(example)) for example in (*data.held, *(data.test or ()))}
+    unlabelled = (text for text in read_unlabelled(recipe.data) if normal_form(text) not in judging)
+    return [*dict.fromkeys((*map(content, data.training), *unlabelled))]
 
 
 def add_words(recipe: Recipe, model: Task, texts: list[str]) -> Task:
@@ -64,10 +72,13 @@ def pretrain_encoder(
     task, mark = model.pretraining(texts), {**fingerprint, **_PHASE}
     options, settings = recipe.pretraining, _settings(recipe, tokens := task.tokens, judged=len(task.held) > 0)
     limit = f", up to {format_number(settings.minutes)} minutes" if settings.minutes else ""
+    first = "; its word vectors begin with counts of neighbours" if options.vectors else ""
     told = f"{len(texts):,} texts ({tokens:,} tokens) are read first, {settings.epochs} times{limit}"
-    print(f"{told}, as a language model of the encoder", file=sys.stderr, flush=True)
+    print(f"{told}, as a language model of the encoder{first}", file=sys.stderr, flush=True)
     snapshot = find_resume_point(folder, mark, asked=is_pretraining(folder))
     begun = time.monotonic() - (snapshot.state["progress"]["seconds"] if snapshot else 0)
+    if options.vectors and snapshot is None:
+        task.start_with_vectors()
     validation = Validation(task.validate, task.metric, "min") if len(task.held) else None
     batches = task.build_batches(options.batch_tokens, settings.seed)
     events = fit(task.net, batches, task.loss, settings, validation, resume=snapshot)

@@ -152,7 +152,7 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
     recipe = complete_recipe(recipe, data.training, begin, record)
     trackers = [open_log(name, folder.work, to_plain(recipe)) for name in recipe.trackers if is_main_process()]
     torch.manual_seed(recipe.training.seed)
-    texts = read_texts(recipe, data.training, init)
+    texts = read_texts(recipe, data, init)
     refits = recipe.training.refit and bool(data.held)
     known = recipe.task_class.join(data.training, data.held) if refits else data.training
     model = start_model(recipe, known, folder.work, resume=resume, init=init, texts=texts)

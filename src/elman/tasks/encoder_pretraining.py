@@ -15,6 +15,7 @@ from elman.layers.encoder_lm import EncoderLM
 from elman.ranges import NonNegativeInt, PositiveFloat, PositiveInt, Rate, check_ranges
 from elman.shapes import Tensor
 from elman.state import eval_mode
+from elman.tasks.cooccurrence import write_word_vectors
 from elman.tasks.word_batch import WordForms, WordRow, collate
 from elman.tasks.word_features import WordFeaturizer
 from elman.text.batching import BucketBatches, length_sorted_chunks
@@ -32,6 +33,7 @@ class PretrainingConfig:
     batch_tokens: PositiveInt = 1024  # padding included
     min_count: PositiveInt = 2  # rarer words of that text, which the training texts lack, are unknown
     share: Rate = 0.5  # of training.minutes, if there is such a limit
+    vectors: bool = False  # its embedding begins with vectors by the words that stand near each
 
     def __post_init__(self) -> None:
         check_ranges(self)
@@ -78,6 +80,11 @@ class EncoderPretraining:
         counts = torch.bincount(ids, minlength=len(featurizer.tokenizer.items))
         self.net = EncoderLM(network.words, network.drop, network.encode, counts)
         self.net.to(next(network.parameters()).device)
+
+    def start_with_vectors(self) -> None:
+        """Let the embedding begin with vectors by the words that stand near each in the texts."""
+        forms = self.texts.forms
+        write_word_vectors(self.net.words.embed[0], [forms.ids[row] for row in self.texts.rows])
 
     @property
     def tokens(self) -> int:

@@ -21,6 +21,10 @@ _FOLDS = 5
 _TOPICS = 300  # directions of the latent semantic analysis
 _PENALTIES = (20.0, 100.0, 1000.0)  # C of logistic regression on them
 _PLAIN = 30.0  # and on n-grams
+# Of naive Bayes: what makes its texts longer, and what is added to its counts. Parts of SST-2's training
+# data, 692 labels and 4,836 texts, means of four draws: guesses as below are right in 74.5 %, with 1, 0.5 and
+# texts that count 0.2 instead of 0.5 in 73.6. R8, 548 labels and 3,783 texts, two draws: 94.4 and 94.4.
+_LENGTH, _SMOOTHING = 1.5, 0.2
 
 Weights = tuple[Tensor, Tensor]  # W (F, Y) and b (Y,) of a linear model of n-grams
 Teacher = Callable[[Tensor], Weights]
@@ -82,7 +86,7 @@ def _build_teachers(model: NGramModel, bags: Bags, labels: Float[Tensor, "N Y"],
         have = some.transpose(size - first)
 
         def fit(known: Bool[Tensor, " N"]) -> Weights:
-            W, b = fit_naive_bayes(some, have, labels, known, sqrt(words))
+            W, b = fit_naive_bayes(some, have, labels, known, _LENGTH * sqrt(words), _SMOOTHING)
             return pad(W, (0, 0, first, 0)), b
 
         return fit
