@@ -83,17 +83,24 @@ def test_a_wrong_call_is_exit_code_2(arguments, named):
     "words",
     [
         ["train", "classifier", "--train", "a.tsv", "--epochs", "3", "--train", "b.tsv", "--out", "m"],
-        ["train", "recipe:trec", "--out", "m", "--resume", "--out=n"],
-        ["predict", "m", "--threshold", "0.1", "a.tsv", "--threshold", "0.2"],
-        ["new", "cell", "mine", "--out", "a.py", "--out", "b.py"],
+        ["train", "lm", "--train", "a.txt", "--valid", "b.txt", "--out", "m", "--valid=c.txt"],
+        ["train", "pairs", "--train", "a.tsv", "--test", "b.tsv", "--test", "c.tsv", "--out", "m"],
     ],
 )
-def test_an_option_of_one_value_is_given_once(words, tmp_path):
+def test_a_file_of_data_is_given_once(words, tmp_path):
     """The last would have counted: a file of the training data was left out without a word."""
     done = elman(*words, cwd=tmp_path)
     assert done.returncode == 2
     assert "is given 2 times: give it once" in done.stderr
     assert not [*tmp_path.iterdir()]
+
+
+def test_of_another_option_the_last_value_counts(tmp_path):
+    """So an alias of the shell may have settings that a command changes."""
+    done = elman("new", "cell", "mine", "--out", "a.py", "--out", "b.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "b.py").exists()
+    assert not (tmp_path / "a.py").exists()
 
 
 def test_what_takes_several_values_is_given_as_often_as_one_likes(tmp_path):

@@ -43,7 +43,7 @@ def test_a_mogrifier_has_a_name_in_comparisons():
 
 def test_minutes_are_shared_by_cells_and_tasks(monkeypatch):
     budgets = []
-    monkeypatch.setattr(length_comparison, "train_task", lambda *given: budgets.append(given[-1]) or 1)
+    monkeypatch.setattr(length_comparison, "train_task", lambda *given, lr: budgets.append(given[-1]) or 1)
     [*LengthComparison(length=2, width=4, minutes=2.0).run(["gru", "elman"])]
     assert [budget.seconds for budget in budgets] == [30.0] * 4
     budgets.clear()

@@ -79,7 +79,7 @@ def test_a_trained_model_takes_the_memory_of_a_loaded_one(folders, tmp_path):
     made = elman.Tagger.train(SENTENCES, out=tmp_path / "m", recipe=recipe, **SMALL)
     loaded = elman.Tagger.load(tmp_path / "m")
     trained, fresh = (len(pickle.dumps(one.net)) for one in (made, loaded))
-    assert trained == fresh
+    assert abs(trained - fresh) < 100  # a count may be a byte longer; the states of a word take hundreds
 
 
 def test_a_tagger_trained_on_keeps_them(folders, tmp_path):

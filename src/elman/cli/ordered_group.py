@@ -1,4 +1,4 @@
-"""A group of commands in an order of its own, whose options are given once."""
+"""A group of commands in an order of its own, whose options of data are given once."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections import Counter
 
 import click
 
+_DATA = {"--train", "--valid", "--test", "--unlabelled"}
+
 
 class OrderedGroup(click.Group):
     """A group that lists its commands in the order in which one needs them.
 
-    An option that takes one value is refused where it is given twice: the first file of ``--train a --train b``
-    would be left out without a word.
+    Of an option that is given twice the last value counts, as usual. Data are refused then: the first file of
+    ``--train a --train b`` would be left out without a word.
     """
 
     def list_commands(self, context: click.Context) -> list[str]:
@@ -33,5 +35,5 @@ def _check_once(command: click.Command, context: click.Context, arguments: list[
     except click.UsageError:
         return  # the command says what is wrong
     for option, times in given.items():
-        if times > 1 and isinstance(option, click.Option) and not (option.multiple or option.is_flag):
+        if times > 1 and not _DATA.isdisjoint(option.opts) and not option.multiple:
             raise click.UsageError(f"{'/'.join(option.opts)} is given {times} times: give it once", context)
