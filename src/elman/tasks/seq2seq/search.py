@@ -46,9 +46,7 @@ class DecodingConfig:
     """How to search, and when to stop."""
 
     beam: BeamWidth = 5  # hypotheses; 1 is greedy
-    factor: NonNegativeFloat | None = (
-        None  # from 1: only those at most so many times less probable than the best
-    )
+    factor: NonNegativeFloat | None = None  # from 1: those at most so many times less probable than the best
     narrow: bool = True  # a completed hypothesis takes its place in the beam with it
     length_penalty: LengthPenalty = 1.0  # log p / length^α
     n_best: BeamWidth = 1
