@@ -20,6 +20,7 @@ from elman.errors import ArgumentError, ModelError, show_value
 from elman.scan import execute
 from elman.scan.execution import Execution
 from elman.scan.executors import require_known
+from elman.scan.packed_rows import can_pack, run_packed
 from elman.scan.packing import last_position
 from elman.scan.table_lookup import TableLookup, find_tensor
 from elman.shapes import Bool, Float, Tensor
@@ -124,6 +125,8 @@ class BiRNN(RecurrentLayer):
         self.output_size = len(merge(torch.zeros(ahead), torch.zeros(back)))
 
     def run(self, xs: Tensor, state: Any, execution: Execution) -> tuple[Tensor, tuple[Any, Any]]:
+        if can_pack(xs, execution):
+            return run_packed(lambda rows, packed: self.run(rows, state, packed), xs, execution)
         first, second = state or (None, None)
         ahead, s = self.forward_rnn.run(xs, first, execution)
         back, r = self.backward_rnn.run(xs, second, execution)
@@ -169,6 +172,8 @@ class StackedRNN(RecurrentLayer):
 
     def run(self, xs: Tensor, state: Any, execution: Execution) -> tuple[Tensor, tuple[Any, ...]]:
         """The outputs of as many layers as there are states to begin with; of all where none is given."""
+        if can_pack(xs, execution):
+            return run_packed(lambda rows, packed: self.run(rows, state, packed), xs, execution)
         begins = (None,) * len(self.layers) if state is None else state
         final = []
         for layer, begin, adds in zip(self.stack, begins, self.adds, strict=False):

@@ -13,6 +13,7 @@ from elman.scan.execution import Execution
 from elman.scan.executors.parallel.unit_values import UnitGradients, UnitInputs, UnitResults
 from elman.scan.executors.recurrence import split_inputs
 from elman.scan.packing import Segments
+from elman.scan.row_moves import permute_rows
 from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Tensor
 from elman.state import State, keep
@@ -40,18 +41,24 @@ class _UnitRun(NamedTuple):
 
 
 def run_units(
-    cell: Formulaic, xs: Float[Tensor, "B T D"], state: State, execution: Execution, program: UnitProgram
+    cell: Formulaic,
+    xs: Float[Tensor, "B T D"] | Float[Tensor, "N D"],
+    state: State,
+    execution: Execution,
+    program: UnitProgram,
 ) -> tuple[Tensor, State]:
     """y_{1:n} and s_n by a program."""
-    segments, dtype = execution.segments(xs), execution.autocast or cell.affine()[0].dtype
+    segments, moves = execution.segments(xs), execution.segment_moves
+    dtype = execution.autocast or cell.affine()[0].dtype
     if not segments.tokens:
         return xs.new_zeros(*xs.shape[:2], cell.output_size), state
-    X, *masks = cell.project(segments.pack(xs.to(dtype)))
+    x = xs.to(dtype)
+    X, *masks = cell.project(segments.pack(x) if moves is None else permute_rows(x, *moves))
     inputs = [t.float() for t in (*state, *cell.unit_parameters(), *masks)]
     known = _UnitRun(cell, program, segments, execution.reverse, torch.is_grad_enabled())
     ys, *final = _UnitRecurrence.apply(known, X.to(dtype), *inputs)  # type: ignore[no-untyped-call]
     new = State(**dict(zip(cell.formula.states, (t.to(dtype) for t in final), strict=True)))
-    return segments.unpack(ys), new
+    return segments.unpack(ys) if moves is None else permute_rows(ys, *reversed(moves)), new
 
 
 class _UnitRecurrence(torch.autograd.Function):
