@@ -125,8 +125,6 @@ class BiRNN(RecurrentLayer):
         self.output_size = len(merge(torch.zeros(ahead), torch.zeros(back)))
 
     def run(self, xs: Tensor, state: Any, execution: Execution) -> tuple[Tensor, tuple[Any, Any]]:
-        if can_pack(xs, execution):
-            return run_packed(lambda rows, packed: self.run(rows, state, packed), xs, execution)
         first, second = state or (None, None)
         ahead, s = self.forward_rnn.run(xs, first, execution)
         back, r = self.backward_rnn.run(xs, second, execution)
@@ -172,7 +170,7 @@ class StackedRNN(RecurrentLayer):
 
     def run(self, xs: Tensor, state: Any, execution: Execution) -> tuple[Tensor, tuple[Any, ...]]:
         """The outputs of as many layers as there are states to begin with; of all where none is given."""
-        if can_pack(xs, execution):
+        if len(self.layers) > 1 and can_pack(xs, execution):
             return run_packed(lambda rows, packed: self.run(rows, state, packed), xs, execution)
         begins = (None,) * len(self.layers) if state is None else state
         final = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import cached_property
 from itertools import accumulate
 
@@ -34,9 +33,9 @@ class Lengths:
         """That of tokens which lie in the order of the direction ``given``."""
         if (reverse, given) not in self._row_packings:
             own = self.packing(reverse)
-            parts = {field.name: getattr(own, field.name) for field in fields(own)}
             turn = None if reverse == given else self._turn
-            self._row_packings[reverse, given] = RowPacking(**parts, turn=turn)
+            known = own.rows, own.steps, own.sizes, own.index, own.order
+            self._row_packings[reverse, given] = RowPacking(*known, reverse, turn)
         return self._row_packings[reverse, given]
 
     def segment_moves(self, given: bool) -> tuple[Tensor, Tensor]:

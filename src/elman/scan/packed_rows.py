@@ -20,10 +20,10 @@ def can_pack(xs: Tensor, execution: Execution) -> bool:
     """Is there padding to leave out, and nobody who has to see it?"""
     if execution.packed is not None or execution.executor == "loop" or not xs.is_cpu:
         return False
-    check_mask(xs, execution.mask)
-    if is_opaque() or needs_plain_form() or not execution.has_padding:
+    if is_opaque() or needs_plain_form():
         return False
-    return sum(execution.packing(xs).sizes) > 0
+    check_mask(xs, execution.mask)
+    return execution.has_padding and sum(execution.packing(xs).sizes) > 0
 
 
 def run_packed(

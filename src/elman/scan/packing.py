@@ -11,7 +11,6 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from elman.scan.row_moves import permute_rows, place_rows, take_rows
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import S, pick
 
@@ -35,14 +34,14 @@ class Packing:
         self, xs: Float[Tensor, "B T D"] | Int[Tensor, "B T D"]
     ) -> Float[Tensor, "N D"] | Int[Tensor, "N D"]:
         if self.index is not None:
-            return take_rows(xs.reshape(-1, xs.shape[-1]), self.index)
+            return xs.reshape(-1, xs.shape[-1]).index_select(0, self.index)
         xs = xs.flip(1) if self.reverse else xs
         return xs.transpose(0, 1).reshape(-1, xs.shape[-1])
 
     def unpack(self, ys: Float[Tensor, "N H"]) -> Float[Tensor, "B T H"]:
         """The inverse of ``pack``; zeros where the mask is false."""
         if self.index is not None:
-            return place_rows(ys, self.index, self.rows * self.steps).view(self.rows, self.steps, -1)
+            return _place_rows(ys, self.index, self.rows * self.steps).view(self.rows, self.steps, -1)
         ys = ys.view(self.steps, self.rows, -1).transpose(0, 1)
         return ys.flip(1) if self.reverse else ys
 
@@ -101,10 +100,17 @@ class RowPacking(Packing):
     turn: Tensor | None  # None where they lie in the order of this one
 
     def pack(self, xs: Float[Tensor, "N D"] | Int[Tensor, "N D"]) -> Float[Tensor, "N D"] | Int[Tensor, "N D"]:
-        return xs if self.turn is None else permute_rows(xs, self.turn, self.turn)
+        return xs if self.turn is None else xs.index_select(0, self.turn)
 
     def unpack(self, ys: Float[Tensor, "N H"]) -> Float[Tensor, "N H"]:
         return self.pack(ys)
+
+
+def _place_rows(rows: Float[Tensor, "N H"], places: Int[Tensor, " N"], count: int) -> Float[Tensor, "M H"]:
+    """``count`` rows: these at their places, zeros elsewhere."""
+    flat = rows.new_zeros(count, rows.shape[1])
+    # On a CPU it takes less time to add rows to zeros than to copy them.
+    return flat.index_add_(0, places, rows) if rows.is_cpu else flat.index_copy(0, places, rows)
 
 
 def last_position(mask: Bool[Tensor, "B T"], *, reverse: bool) -> Int[Tensor, " B"]:
@@ -132,10 +138,10 @@ class Segments:
 
     def pack(self, xs: Float[Tensor, "B T D"]) -> Float[Tensor, "N D"]:
         flat = xs.reshape(-1, xs.shape[-1])
-        return flat if self.index is None else take_rows(flat, self.index)
+        return flat if self.index is None else flat.index_select(0, self.index)
 
     def unpack(self, ys: Float[Tensor, "N H"]) -> Float[Tensor, "B T H"]:
         """The inverse of ``pack``; zeros where the mask is false."""
         if self.index is not None:
-            ys = place_rows(ys, self.index, self.rows * self.steps)
+            ys = _place_rows(ys, self.index, self.rows * self.steps)
         return ys.view(self.rows, self.steps, -1)

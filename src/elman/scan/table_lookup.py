@@ -16,8 +16,8 @@ from torch.nn.functional import embedding
 
 from elman.cells import Formulaic
 from elman.kernels.large_products import linear_large
+from elman.kernels.reused_memory import reuse_empty
 from elman.scan.packing import Packing
-from elman.scan.row_moves import select_rows
 from elman.shapes import Float, Int, Tensor
 
 _NARROWEST = 32  # features: of fewer, the product takes no longer than to look its results up
@@ -76,7 +76,10 @@ class _PickRows(torch.autograd.Function):
     def forward(ctx: Any, table: Tensor, place: Tensor) -> Tensor:
         ctx.save_for_backward(place)
         ctx.count = len(table)
-        return select_rows(table, place)
+        if table.dtype != torch.float32:
+            return table.index_select(0, place)
+        out = reuse_empty(len(place), table.shape[1])
+        return torch.index_select(table, 0, place, out=out)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:

@@ -22,8 +22,8 @@ from elman.shapes import Float, Tensor
 
 __all__ = ["EXECUTORS", "Scanner", "choose_executor", "rank_executors", "require_known"]
 
-ROWWISE = (Formulaic, Stacked, Residual, MaskedOutput)
-"""What treats every token alike outside of its steps, so that it need not see where sequences end."""
+ROWWISE = tuple(kind.scan_parts for kind in (Cell, Stacked, Residual, MaskedOutput))
+"""What treats every token alike outside of its parts; a method of somebody else's may want (B, T, D)."""
 
 Perform = Callable[[Executor, Cell[Any], Tensor, Any], tuple[Tensor, Any]]
 
@@ -42,7 +42,7 @@ class Scanner:
         if opaque or self.execution.executor != "loop":
             if isinstance(cell, Stacked) and worthwhile(cell, xs, self.execution):
                 return run_wavefront(cell.layers, xs, state, self._step_by_step())
-            if self.execution.packed is not None and not isinstance(cell, ROWWISE):
+            if self.execution.packed is not None and type(cell).scan_parts not in ROWWISE:
                 return self._run_unpacked(cell, xs, state)
             parts = cell.scan_parts(xs, state, self)
             if parts is not None:

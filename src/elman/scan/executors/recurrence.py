@@ -15,7 +15,6 @@ from elman.formula import Formula
 from elman.scan.execution import Execution
 from elman.scan.executors.codegen.fusion_check import fuse_kernels
 from elman.scan.packing import Packing
-from elman.scan.row_moves import select_rows
 from elman.scan.table_lookup import pack_places, project_rows
 from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Tensor
@@ -110,7 +109,7 @@ class _Recurrence(torch.autograd.Function):
             before = lambda buffer: buffer[: -packed.rows]  # noqa: E731
         else:
             index = packed.previous(X.device)
-            before = lambda buffer: select_rows(buffer, index)  # noqa: E731
+            before = lambda buffer: buffer.index_select(0, index)  # noqa: E731
         with fuse_kernels(known.fused):
             dX, d0, dU, dp = known.program[1](torch, packed.sizes, dY, dS, before, X, S, A, V, U, p, m)
         return None, None, dX, *d0, *dU, *dp, *(None for _ in m)

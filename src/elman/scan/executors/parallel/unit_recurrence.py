@@ -13,7 +13,6 @@ from elman.scan.execution import Execution
 from elman.scan.executors.parallel.unit_values import UnitGradients, UnitInputs, UnitResults
 from elman.scan.executors.recurrence import split_inputs
 from elman.scan.packing import Segments
-from elman.scan.row_moves import permute_rows
 from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Tensor
 from elman.state import State, keep
@@ -53,12 +52,12 @@ def run_units(
     if not segments.tokens:
         return xs.new_zeros(*xs.shape[:2], cell.output_size), state
     x = xs.to(dtype)
-    X, *masks = cell.project(segments.pack(x) if moves is None else permute_rows(x, *moves))
+    X, *masks = cell.project(segments.pack(x) if moves is None else x.index_select(0, moves[0]))
     inputs = [t.float() for t in (*state, *cell.unit_parameters(), *masks)]
     known = _UnitRun(cell, program, segments, execution.reverse, torch.is_grad_enabled())
     ys, *final = _UnitRecurrence.apply(known, X.to(dtype), *inputs)  # type: ignore[no-untyped-call]
     new = State(**dict(zip(cell.formula.states, (t.to(dtype) for t in final), strict=True)))
-    return segments.unpack(ys) if moves is None else permute_rows(ys, *reversed(moves)), new
+    return segments.unpack(ys) if moves is None else ys.index_select(0, moves[1]), new
 
 
 class _UnitRecurrence(torch.autograd.Function):
