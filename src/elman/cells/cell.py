@@ -20,8 +20,11 @@ class PartScanner(Protocol):
     def __call__(self, cell: Cell[Any], xs: Tensor, state: Any) -> tuple[Tensor, Any]:
         """y_{1:n} and s_n from x_{1:n} and s_0."""
 
+    def spread(self, rows: Tensor) -> Tensor:
+        """What is given for each sequence (B, H), so that it can be multiplied with outputs."""
+
     def last(self, ys: Tensor, before: Tensor) -> Tensor:
-        """The row of ``ys`` (B, T, H) at each sequence's last step; ``before`` (B, H) where it has none."""
+        """The row of ``ys`` at each sequence's last step; ``before`` (B, H) where it has none."""
 
 
 class Cell(nn.Module, ABC, Generic[S]):

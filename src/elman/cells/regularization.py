@@ -86,7 +86,7 @@ class MaskedOutput(OutputWrapper[S]):
 
     def scan_parts(self, xs: Tensor, state: S, run: PartScanner) -> tuple[Tensor, S]:
         ys, state = run(self.cell, xs, state)
-        return ys * self.mask[:, None], state
+        return ys * run.spread(self.mask), state
 
 
 class WeightDrop(WrappedCell):

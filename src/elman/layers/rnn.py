@@ -20,6 +20,7 @@ from elman.errors import ArgumentError, ModelError, show_value
 from elman.scan import execute
 from elman.scan.execution import Execution
 from elman.scan.executors import require_known
+from elman.scan.packed_rows import can_pack, run_packed
 from elman.scan.packing import last_position
 from elman.scan.table_lookup import TableLookup, find_tensor
 from elman.shapes import Bool, Float, Tensor
@@ -169,6 +170,8 @@ class StackedRNN(RecurrentLayer):
 
     def run(self, xs: Tensor, state: Any, execution: Execution) -> tuple[Tensor, tuple[Any, ...]]:
         """The outputs of as many layers as there are states to begin with; of all where none is given."""
+        if len(self.layers) > 1 and can_pack(xs, execution):
+            return run_packed(lambda rows, packed: self.run(rows, state, packed), xs, execution)
         begins = (None,) * len(self.layers) if state is None else state
         final = []
         for layer, begin, adds in zip(self.stack, begins, self.adds, strict=False):

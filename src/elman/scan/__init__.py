@@ -20,9 +20,10 @@ from elman.cells import Cell, Dropout, Formulaic, Residual, Stacked
 from elman.cells.regularization import MaskedOutput
 from elman.errors import ArgumentError, ModelError, show_value
 from elman.operators import is_opaque
-from elman.scan.execution import Execution, Executor, autocast_dtype
+from elman.scan.execution import Execution, Executor, autocast_dtype, check_mask
 from elman.scan.executors import EXECUTORS, Scanner, require_known
 from elman.scan.explanation import Choice, Explanation, explain
+from elman.scan.packed_rows import can_pack, run_packed
 from elman.scan.table_lookup import TableLookup, find_tensor
 from elman.second_derivatives import needs_plain_form
 from elman.shapes import Bool, Float, Tensor
@@ -64,19 +65,23 @@ def scan(
 
 
 def execute(
-    cell: Cell[S], xs: Float[Tensor, "B T D"], state: S | None, execution: Execution
-) -> tuple[Float[Tensor, "B T H"], S]:
+    cell: Cell[S], xs: Float[Tensor, "B T D"] | Float[Tensor, "N D"], state: S | None, execution: Execution
+) -> tuple[Float[Tensor, "B T H"] | Float[Tensor, "N H"], S]:
     """``scan`` for those who run several cells over one batch, and know the same of each run."""
-    mask = execution.mask
-    check(cell, xs, mask, state)
-    cell = cell.sample_masks(xs)
-    begin = cell.initial(xs) if state is None else state
+    mask = execution.mask if execution.packed is None else None
+    like = execution.like(xs)
+    check(cell, like, mask, state)
+    cell = cell.sample_masks(like)
+    begin = cell.initial(like) if state is None else state
     if mask is None or _is_known_full(execution):
         return Scanner(execution)(cell, xs, begin)
+    core = _find_core(cell)
+    if isinstance(core, Stacked | Residual) and can_pack(xs, execution):
+        return run_packed(lambda rows, packed: Scanner(packed)(cell, rows, begin), xs, execution)
     # Padding may hold anything, NaN too: zero times its gradient must be zero. Where tokens are packed at once,
     # nobody reads it.
     plain = execution.executor == "loop" or is_opaque() or needs_plain_form()
-    packs = isinstance(_find_core(cell), Formulaic)
+    packs = isinstance(core, Formulaic)
     if plain or not packs:
         xs = xs.masked_fill(~mask[..., None], 0)
     ys, end = Scanner(execution)(cell, xs, begin)
@@ -97,10 +102,7 @@ def check(cell: Cell[Any], xs: Tensor, mask: Tensor | None, state: Any) -> None:
         raise ModelError(f"xs is {xs.dtype}, but the cell computes in {dtype}")
     if xs.shape[2] != cell.input_size:
         raise ModelError(f"the cell reads {cell.input_size} features, xs has {xs.shape[2]}")
-    if mask is not None and mask.dtype != torch.bool:
-        raise ModelError(f"mask must be bool, true on real tokens, got {mask.dtype}")
-    if mask is not None and mask.shape != xs.shape[:2]:
-        raise ModelError(f"mask must be {tuple(xs.shape[:2])} like xs, got {tuple(mask.shape)}")
+    check_mask(xs, mask)
     if state is None:
         return
     parts = [*leaves(state)]

@@ -11,7 +11,8 @@ import torch
 from elman.cells import Cell
 from elman.cuda_graph import is_recording
 from elman.errors import ArgumentError, ModelError, show_value
-from elman.scan.packing import Lengths, Packing, Segments
+from elman.scan.lengths import Lengths
+from elman.scan.packing import Packing, Segments
 from elman.scan.table_lookup import TableLookup, find_tensor
 from elman.shapes import Float, Tensor
 
@@ -28,6 +29,7 @@ class Execution:
     rows: int | torch.SymInt = 0  # of the batch
     places: int | torch.SymInt = 0  # of the batch, with its padding: rows times steps
     lookup: TableLookup | None = None  # where the input came from a table
+    packed: Packing | None = None  # how tokens lie that parts hand to each other, where they are no (B, T, H)
 
     @classmethod
     def begin(
@@ -47,6 +49,10 @@ class Execution:
     def mask(self) -> Tensor | None:
         return None if self.lengths is None else self.lengths.mask
 
+    def like(self, xs: Float[Tensor, "B T D"] | Float[Tensor, "N D"]) -> Float[Tensor, "B T D"]:
+        """xs, or where its tokens are packed something of the shape that they had."""
+        return xs if self.packed is None else xs[:1, None].expand(self.packed.rows, self.packed.steps, -1)
+
     @property
     def has_padding(self) -> bool:
         """Is any token masked? On a GPU the first to ask waits for it."""
@@ -56,20 +62,29 @@ class Execution:
         """The table that these xs came from; None where they are no rows of one, or the outputs of a layer."""
         return self.lookup if self.lookup is not None and self.lookup.xs is xs else None
 
-    def packing(self, xs: Float[Tensor, "B T D"]) -> Packing:
+    def packing(self, xs: Float[Tensor, "B T D"] | Float[Tensor, "N D"]) -> Packing:
         """Where the tokens of the batch lie without their padding."""
+        if self.lengths is not None and self.packed is not None:
+            return self.lengths.row_packing(self.reverse, given=self.packed.reverse)
         if self.lengths is not None and self.has_padding:
             return self.lengths.packing(self.reverse)
         rows, steps = xs.shape[:2]
         return Packing(rows, steps, [rows] * steps, None, None, self.reverse)
 
-    def segments(self, xs: Float[Tensor, "B T D"]) -> Segments:
+    def segments(self, xs: Float[Tensor, "B T D"] | Float[Tensor, "N D"]) -> Segments:
         """Where the tokens lie when one row follows the other."""
         if self.lengths is not None and self.has_padding:
             return self.lengths.segments
         rows, steps = xs.shape[:2]
         starts = torch.arange(0, rows * steps + 1, max(steps, 1), device=xs.device)
         return Segments(rows, steps, None, starts)
+
+    @property
+    def segment_moves(self) -> tuple[Tensor, Tensor] | None:
+        """What puts packed rows so, and what puts them back; None where none are packed."""
+        if self.lengths is None or self.packed is None:
+            return None
+        return self.lengths.segment_moves(self.packed.reverse)
 
 
 ELSEWHERE = "it runs on other devices"
@@ -87,6 +102,8 @@ class Executor:
     """Why it cannot run this cell; None where it can."""
     drawback: Callable[[Cell[Any], Execution], str | None] = lambda cell, execution: None
     """Why it is not the fastest of those that can, here and now; None where it is."""
+    reads_rows: Callable[[Cell[Any], Execution], bool] = lambda cell, execution: False
+    """Does it take packed rows, and give them, where the execution has them?"""
 
 
 def check_tensors(*, xs: object, mask: object) -> None:
@@ -100,6 +117,14 @@ def check_tensors(*, xs: object, mask: object) -> None:
                 raise ArgumentError(f"{name} is {what}; it must be a tensor (batch, steps, ...) of numbers")
         elif value is not None or name == "xs":
             raise ArgumentError(f"{name} is {show_value(value)}; it must be a tensor (torch.as_tensor)")
+
+
+def check_mask(xs: Tensor, mask: Tensor | None) -> None:
+    """Refuse a mask that does not say of each token whether it is one."""
+    if mask is not None and mask.dtype != torch.bool:
+        raise ModelError(f"mask must be bool, true on real tokens, got {mask.dtype}")
+    if mask is not None and mask.shape != xs.shape[:2]:
+        raise ModelError(f"mask must be {tuple(xs.shape[:2])} like xs, got {tuple(mask.shape)}")
 
 
 def autocast_dtype(like: Tensor) -> torch.dtype | None:

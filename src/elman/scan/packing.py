@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
 
 import numpy as np
 import torch
@@ -42,8 +41,7 @@ class Packing:
     def unpack(self, ys: Float[Tensor, "N H"]) -> Float[Tensor, "B T H"]:
         """The inverse of ``pack``; zeros where the mask is false."""
         if self.index is not None:
-            flat = ys.new_zeros(self.rows * self.steps, ys.shape[-1])
-            return flat.index_copy(0, self.index, ys).view(self.rows, self.steps, -1)
+            return _place_rows(ys, self.index, self.rows * self.steps).view(self.rows, self.steps, -1)
         ys = ys.view(self.steps, self.rows, -1).transpose(0, 1)
         return ys.flip(1) if self.reverse else ys
 
@@ -59,6 +57,19 @@ class Packing:
         """Where each row stands in packed order."""
         assert self.order is not None
         return torch.argsort(self.order)
+
+    @cached_property
+    def row_of_token(self) -> Tensor:
+        """Which row of the batch each packed token is of, where anything is masked."""
+        assert self.index is not None
+        return self.index // self.steps
+
+    def last_tokens(self, *, reverse: bool) -> Int[Tensor, " B"]:
+        """Which packed token of each row a direction reads last; negative where the row is empty."""
+        if reverse == self.reverse:
+            return (self._last - self.rows)[self._places]
+        first = torch.arange(self.rows)
+        return torch.where(first < self.sizes[0], first, -1)[self._places]
 
     def previous(self, device: torch.device) -> Tensor:
         """For each token, the row of the step before it in a buffer that begins with s_0 (all B rows)."""
@@ -80,6 +91,26 @@ class Packing:
         steps = np.searchsorted(-sizes, -row, side="left")  # how many have more rows than this
         starts = np.concatenate([[-self.rows], sizes.cumsum() - sizes])
         return torch.from_numpy(self.rows + starts[steps] + row)
+
+
+@dataclass(frozen=True)
+class RowPacking(Packing):
+    """That of a batch whose tokens are packed already: ``turn`` gives those of the other direction."""
+
+    turn: Tensor | None  # None where they lie in the order of this one
+
+    def pack(self, xs: Float[Tensor, "N D"] | Int[Tensor, "N D"]) -> Float[Tensor, "N D"] | Int[Tensor, "N D"]:
+        return xs if self.turn is None else xs.index_select(0, self.turn)
+
+    def unpack(self, ys: Float[Tensor, "N H"]) -> Float[Tensor, "N H"]:
+        return self.pack(ys)
+
+
+def _place_rows(rows: Float[Tensor, "N H"], places: Int[Tensor, " N"], count: int) -> Float[Tensor, "M H"]:
+    """``count`` rows: these at their places, zeros elsewhere."""
+    flat = rows.new_zeros(count, rows.shape[1])
+    # On a CPU it takes less time to add rows to zeros than to copy them.
+    return flat.index_add_(0, places, rows) if rows.is_cpu else flat.index_copy(0, places, rows)
 
 
 def last_position(mask: Bool[Tensor, "B T"], *, reverse: bool) -> Int[Tensor, " B"]:
@@ -112,52 +143,5 @@ class Segments:
     def unpack(self, ys: Float[Tensor, "N H"]) -> Float[Tensor, "B T H"]:
         """The inverse of ``pack``; zeros where the mask is false."""
         if self.index is not None:
-            ys = ys.new_zeros(self.rows * self.steps, ys.shape[-1]).index_copy(0, self.index, ys)
+            ys = _place_rows(ys, self.index, self.rows * self.steps)
         return ys.view(self.rows, self.steps, -1)
-
-
-class Lengths:
-    """What a mask (B, T) says of a batch, computed once for all layers and both directions."""
-
-    def __init__(self, mask: Bool[Tensor, "B T"]) -> None:
-        self.mask = mask
-        self._packings: dict[bool, Packing] = {}
-
-    @cached_property
-    def full(self) -> bool:
-        """Is nothing masked?"""
-        return bool(self.mask.all())
-
-    def packing(self, reverse: bool) -> Packing:
-        if reverse not in self._packings:
-            self._packings[reverse] = self._pack(reverse)
-        return self._packings[reverse]
-
-    @cached_property
-    def segments(self) -> Segments:
-        position = self.mask.flatten().nonzero().squeeze(1)
-        starts = torch.cat([self.mask.new_zeros(1, dtype=torch.long), self.mask.sum(1).cumsum(0)])
-        rows, steps = self.mask.shape
-        return Segments(rows, steps, position, starts)
-
-    @cached_property
-    def _row_order(self) -> tuple[Tensor, Tensor, list[int]]:
-        """The length of each row, the rows by falling length, and how many take part in each step."""
-        lengths = self.mask.sum(1)
-        order = torch.argsort(lengths, descending=True, stable=True)
-        counts = torch.bincount(lengths.cpu(), minlength=1)
-        return lengths, order, counts.flip(0).cumsum(0).flip(0)[1:].tolist()
-
-    def _pack(self, reverse: bool) -> Packing:
-        lengths, order, sizes = self._row_order
-        rows, steps = self.mask.shape
-        # Rank of each real token within its row: its step.
-        ranks = self.mask.long().cumsum(1) - 1
-        ranks = lengths[:, None] - 1 - ranks if reverse else ranks
-        place = torch.argsort(order)  # of each row among the sorted ones
-        position = self.mask.flatten().nonzero().squeeze(1)
-        # Step t has the rows that stand first, in their order: where it begins, and the place of the row.
-        starts = torch.tensor([0, *accumulate(sizes)], device=order.device)
-        packed = starts[ranks.flatten()[position]] + place[position // max(steps, 1)]
-        index = torch.empty_like(position).index_copy_(0, packed, position)
-        return Packing(rows, steps, sizes, index, order, reverse)

@@ -7,7 +7,7 @@ So the product of all tokens with W becomes one of the rows that occur, and so d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,14 +27,14 @@ _NARROWEST = 32  # features: of fewer, the product takes no longer than to look 
 class TableLookup:
     """xs = table[ids], and where it came from. The row ``padding`` is trained by nobody."""
 
-    xs: Float[Tensor, "B T D"]
+    xs: Float[Tensor, "B T D"] | Float[Tensor, "N D"]
     table: Float[Tensor, "V D"]
-    ids: Int[Tensor, "B T"]
+    ids: Int[Tensor, "B T"] | Int[Tensor, " N"]
     padding: int | None = None
     sparse: bool = False  # whether the gradient of the table has those rows only
 
     @cached_property
-    def types(self) -> tuple[Int[Tensor, " U"], Int[Tensor, "B T"]]:
+    def types(self) -> tuple[Int[Tensor, " U"], Int[Tensor, "B T"] | Int[Tensor, " N"]]:
         """The rows that occur, and which of them each token is."""
         rows, place = torch.unique(self.ids, return_inverse=True)
         return rows, place
@@ -42,6 +42,10 @@ class TableLookup:
     def rows(self) -> Float[Tensor, "U D"]:
         """Those that occur."""
         return embedding(self.types[0], self.table, self.padding, sparse=self.sparse)
+
+    def pack(self, rows: Float[Tensor, "N D"], packed: Packing) -> TableLookup:
+        """The same of packed rows."""
+        return replace(self, xs=rows, ids=packed.pack(self.ids[..., None])[:, 0])
 
     def is_worth_folding(self, cell: Formulaic) -> bool:
         """Do rows occur often enough, and does the cell multiply its input by W before the first step?"""

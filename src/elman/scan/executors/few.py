@@ -24,7 +24,8 @@ def fits_few(cell: Cell[Any], xs: Tensor, execution: Execution) -> bool:
     """Is the run so small, and of a cell that can be printed?"""
     rows, steps = xs.shape[:2]
     return (
-        0 < rows <= ROWS
+        execution.packed is None
+        and 0 < rows <= ROWS
         and 0 < steps <= STEPS
         and execution.executor == "auto"
         and isinstance(cell, Formulaic)

@@ -42,7 +42,7 @@ class _Run(NamedTuple):
 
 def run_program(
     cell: Formulaic,
-    xs: Float[Tensor, "B T D"],
+    xs: Float[Tensor, "B T D"] | Float[Tensor, "N D"],
     state: State,
     execution: Execution,
     program: Program,

@@ -26,7 +26,8 @@ from elman.formula.traversal import substitute
 from elman.scan.execution import Execution, Executor, autocast_dtype
 from elman.scan.executors.flat_weights import flatten_weights
 from elman.scan.executors.loop import LOOP
-from elman.scan.packing import Lengths, Packing
+from elman.scan.lengths import Lengths
+from elman.scan.packing import Packing
 from elman.second_derivatives import needs_plain_form
 from elman.shapes import Float, Tensor
 from elman.state import State, map_state
@@ -152,7 +153,7 @@ def _operands(formula: Formula, inputs: Mapping[Node, Node], names: Mapping[str,
 
 
 def run(
-    cell: Cell[Any], xs: Float[Tensor, "B T D"], state: State, execution: Execution
+    cell: Cell[Any], xs: Float[Tensor, "B T D"] | Float[Tensor, "N D"], state: State, execution: Execution
 ) -> tuple[Tensor, State]:
     cell = cast(Formulaic, cell)
     packed = execution.packing(xs)
@@ -208,4 +209,4 @@ def torch_weights(cell: Formulaic) -> list[Tensor]:
     return [W, U, first, second, *projection]
 
 
-TORCH = Executor("torch", run, unsupported_reason, find_drawback)
+TORCH = Executor("torch", run, unsupported_reason, find_drawback, reads_rows=lambda *_: True)

@@ -43,7 +43,7 @@ def _program(formula: Formula, widths: tuple[tuple[str, int], ...], heads: int) 
 
 
 def run(
-    cell: Cell[Any], xs: Float[Tensor, "B T D"], state: State, execution: Execution
+    cell: Cell[Any], xs: Float[Tensor, "B T D"] | Float[Tensor, "N D"], state: State, execution: Execution
 ) -> tuple[Tensor, State]:
     cell = cast(Formulaic, cell)
     if not sum(execution.packing(xs).sizes):
@@ -53,4 +53,4 @@ def run(
     return run_program(cell, xs, state, execution, program, fused=fused)
 
 
-CODEGEN = Executor("codegen", run, unsupported_reason)
+CODEGEN = Executor("codegen", run, unsupported_reason, reads_rows=lambda *_: True)

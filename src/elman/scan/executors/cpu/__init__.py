@@ -82,7 +82,7 @@ def _layout_of(cell: Formulaic) -> ProgramLayout:
 
 
 def run(
-    cell: Cell[Any], xs: Float[Tensor, "B T D"], state: State, execution: Execution
+    cell: Cell[Any], xs: Float[Tensor, "B T D"] | Float[Tensor, "N D"], state: State, execution: Execution
 ) -> tuple[Tensor, State]:
     cell = cast(Formulaic, cell)
     if execution.autocast is not None:
@@ -93,4 +93,4 @@ def run(
     return run_program(cell, xs, state, execution, program)
 
 
-CPU = Executor("cpu", run, unsupported_reason, find_drawback)
+CPU = Executor("cpu", run, unsupported_reason, find_drawback, reads_rows=lambda *_: True)

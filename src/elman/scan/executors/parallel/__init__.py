@@ -59,10 +59,10 @@ def find_drawback(cell: Cell[Any], execution: Execution) -> str | None:
 
 
 def run(
-    cell: Cell[Any], xs: Float[Tensor, "B T D"], state: State, execution: Execution
+    cell: Cell[Any], xs: Float[Tensor, "B T D"] | Float[Tensor, "N D"], state: State, execution: Execution
 ) -> tuple[Tensor, State]:
     cell = cast(Formulaic, cell)
-    if xs.shape[1] == 1 and xs.is_cpu:
+    if execution.packed is None and xs.shape[1] == 1 and xs.is_cpu:
         return LOOP.run(cell, xs, state, execution)  # one step has nothing beside it
     program = _find_program(cell, execution)
     if program is not None:
@@ -70,6 +70,10 @@ def run(
     if find_structure(cell.formula).kind != LINEAR:
         raise ModelError("the parallel executor computes this cell in float32: not under autocast on a CPU")
     return run_scans(cell, xs, state, execution)
+
+
+def reads_rows(cell: Cell[Any], execution: Execution) -> bool:
+    return _find_program(cast(Formulaic, cell), execution) is not None
 
 
 def _find_program(cell: Formulaic, execution: Execution) -> UnitProgram | None:
@@ -82,4 +86,4 @@ def _find_program(cell: Formulaic, execution: Execution) -> UnitProgram | None:
     return find_native_units(cell.formula) if like.is_cpu and dtype == torch.float32 else None
 
 
-PARALLEL = Executor("parallel", run, unsupported_reason, find_drawback)
+PARALLEL = Executor("parallel", run, unsupported_reason, find_drawback, reads_rows)

@@ -40,18 +40,24 @@ class _UnitRun(NamedTuple):
 
 
 def run_units(
-    cell: Formulaic, xs: Float[Tensor, "B T D"], state: State, execution: Execution, program: UnitProgram
+    cell: Formulaic,
+    xs: Float[Tensor, "B T D"] | Float[Tensor, "N D"],
+    state: State,
+    execution: Execution,
+    program: UnitProgram,
 ) -> tuple[Tensor, State]:
     """y_{1:n} and s_n by a program."""
-    segments, dtype = execution.segments(xs), execution.autocast or cell.affine()[0].dtype
+    segments, moves = execution.segments(xs), execution.segment_moves
+    dtype = execution.autocast or cell.affine()[0].dtype
     if not segments.tokens:
         return xs.new_zeros(*xs.shape[:2], cell.output_size), state
-    X, *masks = cell.project(segments.pack(xs.to(dtype)))
+    x = xs.to(dtype)
+    X, *masks = cell.project(segments.pack(x) if moves is None else x.index_select(0, moves[0]))
     inputs = [t.float() for t in (*state, *cell.unit_parameters(), *masks)]
     known = _UnitRun(cell, program, segments, execution.reverse, torch.is_grad_enabled())
     ys, *final = _UnitRecurrence.apply(known, X.to(dtype), *inputs)  # type: ignore[no-untyped-call]
     new = State(**dict(zip(cell.formula.states, (t.to(dtype) for t in final), strict=True)))
-    return segments.unpack(ys), new
+    return segments.unpack(ys) if moves is None else ys.index_select(0, moves[1]), new
 
 
 class _UnitRecurrence(torch.autograd.Function):
