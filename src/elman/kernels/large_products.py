@@ -7,10 +7,10 @@ takes less than half the time (`elman bench cpu`). Everywhere else torch multipl
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn import functional
@@ -32,11 +32,12 @@ def linear_large(
     x: Float[Tensor, "*N D"], W: Float[Tensor, "H D"], b: Float[Tensor, " H"] | None = None
 ) -> Float[Tensor, "*N H"]:
     """`torch.nn.functional.linear` with its gradients, whoever computes them."""
-    if not _is_plain(x, W) or not _is_large(rows := x.shape[:-1].numel(), *W.shape):
+    if not _is_plain(x, W) or not _is_large(x.shape[:-1].numel(), *W.shape):
         return functional.linear(x, W, b)
-    multiply = _Linear.apply if torch.is_grad_enabled() else _multiply
-    ys: Tensor = multiply(x.reshape(rows, -1), W, b)
-    return ys if x.dim() == 2 else ys.view(*x.shape[:-1], len(W))
+    if torch.is_grad_enabled():
+        ys: Tensor = _Linear.apply(x, W, b)  # type: ignore[no-untyped-call]
+        return ys
+    return _unflatten(_multiply(_flatten(x), W, b), x)
 
 
 def multiply_large(
@@ -54,18 +55,28 @@ def multiply_large(
 class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
-        ctx.save_for_backward(x, W, b)
-        return _multiply(x, W, b)
+        rows = _flatten(x)
+        ctx.save_for_backward(x, W, b, rows)
+        return _unflatten(_multiply(rows, W, b), x)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        x, W, b = ctx.saved_tensors
+        x, W, b, rows = ctx.saved_tensors
         if torch.is_grad_enabled():
             return differentiate_plainly(functional.linear, (x, W, b), (gradient,))
-        wanted = ctx.needs_input_grad
-        dx = multiply_large(gradient, W) if wanted[0] else None
-        dW = multiply_large(gradient.t(), x) if wanted[1] else None
-        return dx, dW, gradient.sum(0) if wanted[2] else None
+        gradient, wanted = _flatten(gradient), ctx.needs_input_grad
+        dx, dW = _multiply_back(rows, W, gradient, wanted)
+        return None if dx is None else _unflatten(dx, x), dW, gradient.sum(0) if wanted[2] else None
+
+
+def _flatten(x: Tensor) -> Tensor:
+    """Its rows, one after the other."""
+    return x if x.dim() == 2 else x.reshape(-1, x.shape[-1])
+
+
+def _unflatten(ys: Tensor, x: Tensor) -> Tensor:
+    """Rows as those of x lie."""
+    return ys if x.dim() == 2 else ys.view(*x.shape[:-1], ys.shape[1])
 
 
 def _is_large(*sizes: int) -> bool:
@@ -82,17 +93,38 @@ def _multiply(
     a: Tensor, b: Tensor, bias: Tensor | None, out: Tensor | None = None, *, add: bool = False
 ) -> Tensor:
     """a bᵀ + bias."""
-    found = _find_library()
-    assert found is not None  # `_is_plain` asked
-    multiply, count_laid, scratch = found
+    library = _find_library()
+    assert library is not None  # `_is_plain` asked
     (rows, depth), width = a.shape, b.shape[0]
     c = reuse_empty(rows, width) if out is None else out
-    pieces = max(1, min(torch.get_num_threads(), rows * depth * width // _PIECE))
-    memory = reuse_empty(count_laid(width, depth) + pieces * scratch)
+    pieces = _count_pieces(rows, depth, width)
+    memory = library.find_memory(width, depth, pieces)
     given = (a.data_ptr(), *a.stride(), b.data_ptr(), *b.stride(), None if bias is None else bias.data_ptr())
     made = (c.data_ptr(), c.stride(0), add, memory.data_ptr())
-    multiply(rows, width, depth, *given, *made, pieces, find_parallel())
+    library.multiply(rows, width, depth, *given, *made, pieces, find_parallel())
     return c
+
+
+def _multiply_back(
+    x: Tensor, W: Tensor, gradient: Tensor, wanted: Sequence[bool]
+) -> tuple[Tensor | None, Tensor | None]:
+    """The gradients of x and of W, those that are wanted, from that of x Wᵀ."""
+    library = _find_library()
+    if library is None or not is_plain(gradient):  # what `torch.func` transforms, or another kind
+        return gradient @ W if wanted[0] else None, gradient.t() @ x if wanted[1] else None
+    (rows, depth), width = x.shape, W.shape[0]
+    dx = reuse_empty(rows, depth) if wanted[0] else None
+    dW = reuse_empty(width, depth) if wanted[1] else None
+    pieces = _count_pieces(rows, depth, width)
+    memory = library.find_memory(depth, max(rows, width), pieces)
+    given = (value for t in (gradient, x, W) for value in (t.data_ptr(), *t.stride()))
+    made = (None if t is None else t.data_ptr() for t in (dx, dW))
+    library.multiply_back(rows, width, depth, *given, *made, memory.data_ptr(), pieces, find_parallel())
+    return dx, dW
+
+
+def _count_pieces(rows: int, depth: int, width: int) -> int:
+    return max(1, min(torch.get_num_threads(), rows * depth * width // _PIECE))
 
 
 @cache
@@ -105,13 +137,25 @@ def unsupported_reason() -> str | None:
     return why_not_loaded("large_product.cpp")
 
 
+class _Library(NamedTuple):
+    multiply: Callable[..., Any]
+    multiply_back: Callable[..., Any]
+    columns: int  # of a panel of the second matrix
+    scratch: int  # numbers of a thread
+
+    def find_memory(self, width: int, depth: int, pieces: int) -> Tensor:
+        """Room for a second matrix that is laid out, and for what each thread lays out."""
+        return reuse_empty(-(-width // self.columns) * self.columns * depth + pieces * self.scratch)
+
+
 @cache
-def _find_library() -> tuple[Callable[..., Any], Callable[[int, int], int], int] | None:
+def _find_library() -> _Library | None:
     if unsupported_reason():
         return None
     library = load_file("large_product.cpp")
     kinds: dict[str, Any] = {"i": ctypes.c_int, "n": ctypes.c_long, "p": ctypes.c_void_p}
-    library.elman_multiply.argtypes = [kinds[letter] for letter in "iiipnnpnnppnipip"]
-    library.elman_multiply.restype = None
+    functions = (library.elman_multiply, library.elman_multiply_back)
+    for function, letters in zip(functions, ("iiipnnpnnppnipip", "iiipnnpnnpnnpppip"), strict=True):
+        function.argtypes, function.restype = [kinds[letter] for letter in letters], None
     library.elman_count_laid.restype = library.elman_count_scratch.restype = ctypes.c_long
-    return library.elman_multiply, library.elman_count_laid, library.elman_count_scratch()
+    return _Library(*functions, library.elman_count_laid(1, 1), library.elman_count_scratch())

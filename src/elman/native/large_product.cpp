@@ -37,4 +37,10 @@ void elman_multiply(int rows, int width, int depth, const float* a, long a_row, 
   compute_pieces(parallel, pieces, lay_out_piece, &p);
   compute_pieces(parallel, pieces, multiply_piece, &p);
 }
+
+// The way back of y = x Wᵀ: dx = g W and dW = gᵀ x, each where there is a place for it.
+void elman_multiply_back(int rows, int width, int depth, const float* g, long g_row, long g_col, const float* x, long x_row, long x_col, const float* w, long w_row, long w_col, float* dx, float* dw, float* memory, int pieces, Parallel parallel) {
+  if (dx) elman_multiply(rows, depth, width, g, g_row, g_col, w, w_col, w_row, 0, dx, depth, 0, memory, pieces, parallel);
+  if (dw) elman_multiply(width, depth, rows, g, g_col, g_row, x, x_col, x_row, 0, dw, depth, 0, memory, pieces, parallel);
+}
 }
