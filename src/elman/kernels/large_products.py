@@ -10,6 +10,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
+from threading import local
 from typing import Any, NamedTuple
 
 import torch
@@ -23,21 +24,36 @@ from elman.native.processor import find_level, is_intel
 from elman.second_derivatives import differentiate_plainly
 from elman.shapes import Float, Tensor
 
-_SMALLEST = 2**21  # multiplications, below which torch has done sooner
+_SMALLEST = 2**19  # multiplications, below which torch has done sooner
 _NARROWEST = 16  # of each side of a product: tiles are no smaller
 _PIECE = 2**20  # multiplications that are worth a thread
+_MOST_KEPT = 2**20  # numbers that a thread keeps for matrices that are laid out
 
 
 def linear_large(
     x: Float[Tensor, "*N D"], W: Float[Tensor, "H D"], b: Float[Tensor, " H"] | None = None
 ) -> Float[Tensor, "*N H"]:
     """`torch.nn.functional.linear` with its gradients, whoever computes them."""
-    if not _is_plain(x, W) or not _is_large(x.shape[:-1].numel(), *W.shape):
+    if not _is_worth(x, W):
         return functional.linear(x, W, b)
     if torch.is_grad_enabled():
         ys: Tensor = _Linear.apply(x, W, b)  # type: ignore[no-untyped-call]
         return ys
     return _unflatten(_multiply(_flatten(x), W, b), x)
+
+
+def linear_tanh(
+    x: Float[Tensor, "*N D"], W: Float[Tensor, "H D"], b: Float[Tensor, " H"] | None = None
+) -> Float[Tensor, "*N H"]:
+    """tanh(x Wᵀ + b): the tanh of torch takes as long as the product, where that is ours."""
+    if not _is_worth(x, W):
+        return _tanh_plainly(x, W, b)
+    ys: Tensor = _LinearTanh.apply(x, W, b)  # type: ignore[no-untyped-call]
+    return ys
+
+
+def _tanh_plainly(x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
+    return torch.tanh(functional.linear(x, W, b))
 
 
 def multiply_large(
@@ -64,9 +80,35 @@ class _Linear(torch.autograd.Function):
         x, W, b, rows = ctx.saved_tensors
         if torch.is_grad_enabled():
             return differentiate_plainly(functional.linear, (x, W, b), (gradient,))
-        gradient, wanted = _flatten(gradient), ctx.needs_input_grad
-        dx, dW = _multiply_back(rows, W, gradient, wanted)
-        return None if dx is None else _unflatten(dx, x), dW, gradient.sum(0) if wanted[2] else None
+        return _return_linear(x, W, rows, gradient, ctx.needs_input_grad)
+
+
+class _LinearTanh(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
+        rows, library = _flatten(x), _find_library()
+        assert library is not None  # `_is_worth` asked
+        ys = _multiply(rows, W, b)
+        library.tanh(ys.numel(), ys.data_ptr(), _count_pieces(*rows.shape, W.shape[0]), find_parallel())
+        ys = _unflatten(ys, x)
+        ctx.save_for_backward(x, W, b, rows, ys)
+        return ys
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        x, W, b, rows, ys = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            return differentiate_plainly(_tanh_plainly, (x, W, b), (gradient,))
+        inner = torch.ops.aten.tanh_backward(gradient, ys)
+        return _return_linear(x, W, rows, inner, ctx.needs_input_grad)
+
+
+def _return_linear(
+    x: Tensor, W: Tensor, rows: Tensor, gradient: Tensor, wanted: Sequence[bool]
+) -> tuple[Tensor | None, ...]:
+    """The gradients of x, W and b, those that are wanted, from that of x Wᵀ + b."""
+    dx, dW, db = _multiply_back(rows, W, _flatten(gradient), wanted)
+    return None if dx is None else _unflatten(dx, x), dW, db
 
 
 def _flatten(x: Tensor) -> Tensor:
@@ -82,6 +124,11 @@ def _unflatten(ys: Tensor, x: Tensor) -> Tensor:
 def _is_large(*sizes: int) -> bool:
     """Are these sizes of a product worth it? Only plain tensors are asked: others may leave sizes open."""
     return prod(sizes) >= _SMALLEST and min(sizes) >= _NARROWEST
+
+
+def _is_worth(x: Tensor, W: Tensor) -> bool:
+    """Is x Wᵀ a product for the library?"""
+    return _is_plain(x, W) and _is_large(x.shape[:-1].numel(), *W.shape)
 
 
 def _is_plain(a: Tensor, b: Tensor) -> bool:
@@ -107,20 +154,24 @@ def _multiply(
 
 def _multiply_back(
     x: Tensor, W: Tensor, gradient: Tensor, wanted: Sequence[bool]
-) -> tuple[Tensor | None, Tensor | None]:
-    """The gradients of x and of W, those that are wanted, from that of x Wᵀ."""
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """The gradients of x, W and b, those that are wanted, from that of x Wᵀ + b."""
     library = _find_library()
     if library is None or not is_plain(gradient):  # what `torch.func` transforms, or another kind
-        return gradient @ W if wanted[0] else None, gradient.t() @ x if wanted[1] else None
+        dx, dW = gradient @ W if wanted[0] else None, gradient.t() @ x if wanted[1] else None
+        return dx, dW, gradient.sum(0) if wanted[2] else None
+    if gradient.stride(1) != 1:
+        gradient = gradient.contiguous()
     (rows, depth), width = x.shape, W.shape[0]
-    dx = reuse_empty(rows, depth) if wanted[0] else None
-    dW = reuse_empty(width, depth) if wanted[1] else None
+    shapes = (rows, depth), (width, depth), (width,)
+    made = [reuse_empty(*shape) if want else None for shape, want in zip(shapes, wanted, strict=True)]
     pieces = _count_pieces(rows, depth, width)
     memory = library.find_memory(depth, max(rows, width), pieces)
     given = (value for t in (gradient, x, W) for value in (t.data_ptr(), *t.stride()))
-    made = (None if t is None else t.data_ptr() for t in (dx, dW))
-    library.multiply_back(rows, width, depth, *given, *made, memory.data_ptr(), pieces, find_parallel())
-    return dx, dW
+    at = (None if t is None else t.data_ptr() for t in (*made, memory))
+    library.multiply_back(rows, width, depth, *given, *at, pieces, find_parallel())
+    dx, dW, db = made
+    return dx, dW, db
 
 
 def _count_pieces(rows: int, depth: int, width: int) -> int:
@@ -137,15 +188,30 @@ def unsupported_reason() -> str | None:
     return why_not_loaded("large_product.cpp")
 
 
+class _Kept(local):
+    """What each thread of the program lays matrices out in."""
+
+    memory = torch.empty(0)
+
+
+_kept = _Kept()
+
+
 class _Library(NamedTuple):
     multiply: Callable[..., Any]
     multiply_back: Callable[..., Any]
+    tanh: Callable[..., Any]
     columns: int  # of a panel of the second matrix
     scratch: int  # numbers of a thread
 
     def find_memory(self, width: int, depth: int, pieces: int) -> Tensor:
-        """Room for a second matrix that is laid out, and for what each thread lays out."""
-        return reuse_empty(-(-width // self.columns) * self.columns * depth + pieces * self.scratch)
+        """Room to lay out a second matrix and the parts of threads: that of the last product, cached still."""
+        count = -(-width // self.columns) * self.columns * depth + pieces * self.scratch
+        if count > _MOST_KEPT:
+            return reuse_empty(count)
+        if count > len(_kept.memory):
+            _kept.memory = torch.empty(count)
+        return _kept.memory
 
 
 @cache
@@ -154,8 +220,8 @@ def _find_library() -> _Library | None:
         return None
     library = load_file("large_product.cpp")
     kinds: dict[str, Any] = {"i": ctypes.c_int, "n": ctypes.c_long, "p": ctypes.c_void_p}
-    functions = (library.elman_multiply, library.elman_multiply_back)
-    for function, letters in zip(functions, ("iiipnnpnnppnipip", "iiipnnpnnpnnpppip"), strict=True):
+    functions = (library.elman_multiply, library.elman_multiply_back, library.elman_tanh)
+    for function, letters in zip(functions, ("iiipnnpnnppnipip", "iiipnnpnnpnnppppip", "npip"), strict=True):
         function.argtypes, function.restype = [kinds[letter] for letter in letters], None
     library.elman_count_laid.restype = library.elman_count_scratch.restype = ctypes.c_long
     return _Library(*functions, library.elman_count_laid(1, 1), library.elman_count_scratch())
