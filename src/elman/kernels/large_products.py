@@ -89,7 +89,8 @@ class _LinearTanh(torch.autograd.Function):
         rows, library = _flatten(x), _find_library()
         assert library is not None  # `_is_worth` asked
         ys = _multiply(rows, W, b)
-        library.tanh(ys.numel(), ys.data_ptr(), _count_pieces(*rows.shape, W.shape[0]), find_parallel())
+        pieces = _count_pieces(len(rows), *W.shape)
+        library.tanh(ys.numel(), ys.data_ptr(), pieces, find_parallel())
         ys = _unflatten(ys, x)
         ctx.save_for_backward(x, W, b, rows, ys)
         return ys
