@@ -56,8 +56,9 @@ sanitize: $(STAMP)
 	ELMAN_NATIVE_FLAGS="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined" ELMAN_CACHE=build/sanitized \
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/kernels/test_large_products.py tests/scan/test_cpu_executor.py \
+	tests/kernels/test_dot_attention.py tests/kernels/test_ctc.py tests/kernels/test_softmax_nll.py \
 	tests/kernels/test_few_rows.py tests/kernels/test_token_ranking.py tests/layers/test_token_step.py tests/layers/test_decoder_program.py \
-	-k "large_products or every_cell or share_a_cell or lanes or few_rows or ranking or token_step or decoder_program"
+	-k "large_products or every_cell or share_a_cell or lanes or few_rows or dot_attention or ctc or softmax_nll or ranking or token_step or decoder_program"
 
 # The site in site/: the pages of docs/ and an API reference. Every link and anchor is checked.
 docs: $(STAMP)

@@ -79,6 +79,39 @@ def test_its_state_is_that_of_torch():
         torch.testing.assert_close(a, b, rtol=0, atol=1e-5)
 
 
+def test_weights_without_a_gradient_wait_and_count_for_themselves():
+    found = []
+    for make, dtype in ((NativeAdamW, torch.float32), (torch.optim.AdamW, torch.float64)):
+        torch.manual_seed(3)
+        weights = [torch.randn(9).to(dtype).requires_grad_() for _ in range(3)]
+        optimizer = make(weights, **OPTIONS)
+        for number in range(9):
+            for k, w in enumerate(weights):
+                g = torch.randn(9)
+                w.grad = g.to(dtype) if (number + k) % 3 else None
+            optimizer.step()
+        found.append((weights, [optimizer.state[w]["step"].item() for w in weights]))
+    (ours, counts), (exact, expected) = found
+    assert counts == expected
+    for a, b in zip(ours, exact, strict=True):
+        torch.testing.assert_close(a.double(), b, rtol=0, atol=2e-6)
+
+
+def test_a_state_that_is_loaded_takes_the_place_of_its_own():
+    _, first = run_updates(NativeAdamW, torch.float32, count=5)
+    kept = deepcopy(first.state_dict())
+    ours, again = run_updates(NativeAdamW, torch.float32, count=3)
+    again.load_state_dict(deepcopy(kept))
+    theirs, other = run_updates(torch.optim.AdamW, torch.float32, count=3)
+    other.load_state_dict(deepcopy(kept))
+    for weights, optimizer in ((ours, again), (theirs, other)):
+        for w, g in zip(weights, draw_gradients(9), strict=True):
+            w.grad = g
+        optimizer.step()
+    for a, b in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-6)
+
+
 def test_a_tied_table_has_the_same_gradient_as_rows():
     embed = Embedding(4000, 40)
     net = nn.ModuleDict({"embed": embed, "softmax": Softmax(40, 4000, embed, samples=50)})

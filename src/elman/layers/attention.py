@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, cast, runtime_checkable
 
 import torch
 from torch import nn
 
 from elman.errors import ModelError
+from elman.kernels.dot_attention import attend_by_dots, can_attend, weigh_values
 from elman.kernels.large_products import linear_large
 from elman.shapes import Bool, Float, Int, Tensor
 from elman.state import pick
@@ -32,6 +33,8 @@ class AttentionScore(Protocol):
 class Dot(nn.Module):
     """h^d · h^e"""
 
+    scale = 1.0  # of the products
+
     def __init__(self, query_size: int, memory_size: int) -> None:
         super().__init__()
         if query_size != memory_size:
@@ -50,12 +53,18 @@ class Dot(nn.Module):
 class ScaledDot(Dot):
     """h^d · h^e / √H, whose spread does not grow with the size (Vaswani et al. 2017)."""
 
+    def __init__(self, query_size: int, memory_size: int) -> None:
+        super().__init__(query_size, memory_size)
+        self.scale = 1 / math.sqrt(query_size)
+
     def forward(self, query: Float[Tensor, "B T H"], keys: Float[Tensor, "B S H"]) -> Float[Tensor, "B T S"]:
-        return super().forward(query, keys) / math.sqrt(query.shape[-1])
+        return super().forward(query, keys) * self.scale
 
 
 class Bilinear(nn.Module):
     """h^d W_s h^e (Luong et al. 2015); the keys are W_s h^e, and the two sizes may differ."""
+
+    scale = 1.0  # of the products
 
     def __init__(self, query_size: int, memory_size: int) -> None:
         super().__init__()
@@ -104,6 +113,8 @@ SCORES: dict[str, Callable[[int, int], AttentionScore]] = {
 }
 """Scores by their names in a recipe, each made of the sizes of a query and of the memory."""
 
+_DOTS = (Dot, ScaledDot, Bilinear)  # products of queries and keys, times a scale
+
 
 class Memory(NamedTuple):
     """What an encoder leaves for a decoder to look at; zeros at the padding."""
@@ -137,12 +148,10 @@ class Attention(nn.Module):
         return self._attend_side_by_side(query, memory, rows)
 
     def _attend(self, query: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
-        scores = self.score(query, memory.keys)
-        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
-        mask = memory.mask[:, None]
-        # -∞ would make an empty source NaN: its weights come out alike and are then zeroed.
-        weights = scores.masked_fill(~mask, -1e30).softmax(-1) * mask
-        return torch.bmm(weights.to(memory.values.dtype), memory.values), weights
+        values, keys, mask = memory
+        if type(self.score) in _DOTS and can_attend(query, *memory):
+            return attend_by_dots(query, keys, values, mask, cast(Dot | Bilinear, self.score).scale)
+        return weigh_values(self.score(query, keys), values, mask)
 
     def _attend_side_by_side(self, query: Tensor, memory: Memory, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Queries that share a row stand side by side like steps, so that their row is not copied."""

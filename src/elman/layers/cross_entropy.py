@@ -20,6 +20,7 @@ from torch import nn
 
 from elman.errors import check_option
 from elman.kernels.large_products import linear_large, multiply_large
+from elman.kernels.softmax_nll import mean_softmax_nll
 from elman.operators import as_operator
 from elman.scan.execution import compute_dtype
 from elman.second_derivatives import differentiate_plainly, needs_plain_form
@@ -54,6 +55,11 @@ def linear_cross_entropy(
         v, alone = h.to(compute_dtype(h))[:, None], h.new_zeros(len(h), 1, dtype=torch.float32)
         bias = W.new_zeros(len(W)) if b is None else b
         return mixture_row_cross_entropy(v, alone, W, bias, targets, weights, smoothing)
+    if len(W) <= _SMALL:
+        z = _wide(linear_large(h, W, b))
+        return mean_softmax_nll(
+            z, targets, None if weights is None else weights.to(z.dtype), smoothing=smoothing
+        )
     return weighted_mean(linear_nll(h, W, b, targets, smoothing=smoothing), weights)
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from elman.cells import Cell, Residual, Stacked
-from elman.kernels.large_products import linear_large
+from elman.kernels.large_products import linear_tanh
 from elman.layers.decoders.initial_state import DecoderInit
 from elman.layers.encoder import EncoderOutput
 from elman.shapes import Float, Tensor
@@ -102,4 +102,4 @@ class Readout(nn.Module):
         self.W = nn.Linear(size + context, output_size)
 
     def forward(self, h: Float[Tensor, "*N H"], c: Float[Tensor, "*N E"]) -> Float[Tensor, "*N O"]:
-        return torch.tanh(linear_large(torch.cat([h, c.to(h.dtype)], -1), self.W.weight, self.W.bias))
+        return linear_tanh(torch.cat([h, c.to(h.dtype)], -1), self.W.weight, self.W.bias)

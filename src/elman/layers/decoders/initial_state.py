@@ -11,7 +11,7 @@ from torch import nn
 
 from elman.cells import Cell, require_formula
 from elman.errors import ModelError
-from elman.kernels.large_products import linear_large
+from elman.kernels.large_products import linear_tanh
 from elman.layers.encoder import EncoderOutput
 from elman.layers.rnn import mean
 from elman.shapes import Tensor
@@ -86,7 +86,7 @@ class LearnedInit(nn.Module):
         self.W = nn.Linear(size, sum(self._widths))
 
     def forward(self, encoding: EncoderOutput) -> tuple[Any, ...]:
-        values = torch.tanh(linear_large(self.summary(encoding), self.W.weight, self.W.bias))
+        values = linear_tanh(self.summary(encoding), self.W.weight, self.W.bias)
         parts = iter(torch.split(values, self._widths, -1))
         blank = tuple(cell.initial(values) for cell in self._cells)
         return map_state(lambda leaf: next(parts) if leaf.dim() == 2 else leaf, blank)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from itertools import accumulate
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -117,8 +119,9 @@ class _Recurrence(torch.autograd.Function):
 
 def _without_autocast(known: _Run) -> AbstractContextManager[Any]:
     """The programs say themselves what they compute in; where it is off, to turn it off would take time."""
-    device = known.plain.cell.affine()[0].device.type
-    return nullcontext() if known.plain.autocast is None else torch.autocast(device, enabled=False)
+    if known.plain.autocast is None:
+        return nullcontext()
+    return torch.autocast(known.plain.cell.affine()[0].device.type, enabled=False)
 
 
 def differentiate_steps(
@@ -145,8 +148,13 @@ def differentiate_steps(
         return differentiate_plainly(step_plainly, (X.to(run.autocast or tokens.dtype), *inputs), gradients)
 
 
-def split_inputs(formula: Formula, inputs: Any) -> tuple[list[Tensor], ...]:
+def split_inputs(formula: Formula, inputs: Sequence[Tensor]) -> tuple[list[Tensor], ...]:
     """States, matrices, per-unit parameters and masks out of one flat list."""
-    each = iter(inputs)
+    return tuple([*inputs[part]] for part in _find_parts(formula))
+
+
+@cache
+def _find_parts(formula: Formula) -> tuple[slice, ...]:
     counts = (len(formula.states), len(formula.trace.products), len(formula.parameters), len(formula.masks))
-    return tuple([next(each) for _ in range(count)] for count in counts)
+    ends = [*accumulate(counts)]
+    return tuple(slice(end - count, end) for end, count in zip(ends, counts, strict=True))

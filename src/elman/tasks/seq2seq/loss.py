@@ -40,7 +40,8 @@ def loss(net: Seq2SeqNetwork, config: Seq2SeqConfig, batch: Seq2SeqBatch) -> Flo
 
     Coverage costs λ Σ_j min(α_ij, Σ_{k<i} α_kj) a token (See et al. 2017). Members learn each for itself.
     """
-    return torch.stack([_member_loss(one, config, batch) for one in net.members]).mean()
+    each = [_member_loss(one, config, batch) for one in net.members]
+    return torch.stack(each).mean() if len(each) > 1 else each[0]
 
 
 def _member_loss(net: Seq2SeqNetwork, config: Seq2SeqConfig, batch: Seq2SeqBatch) -> Float[Tensor, ""]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import log
 
 from torch import nn
-from torch.nn.functional import ctc_loss
 
+from elman.kernels.ctc import ctc_nll
 from elman.kernels.large_products import linear_large
 from elman.layers.encoder import EncoderOutput
 from elman.shapes import Bool, Float, Int, Tensor
@@ -43,15 +43,12 @@ class Speller(nn.Module):
         refuse: bool = False,
     ) -> Float[Tensor, " B"]:
         """-log p of each target without its end; 0, or ∞ to ``refuse`` it, where its source is too short."""
-        logits = linear_large(encoded.ys, self.W.weight, self.W.bias).float()
-        log_probs = logits.view(*logits.shape[:2], -1, SLOTS).transpose(-1, -2).flatten(1, 2).log_softmax(-1)
-        lengths = (mask & (target != EOS)).sum(1)
-        return ctc_loss(
-            log_probs.transpose(0, 1),
+        return ctc_nll(
+            linear_large(encoded.ys, self.W.weight, self.W.bias),
             target,
-            SLOTS * encoded.mask.sum(1),
-            lengths,
+            encoded.mask.sum(1),
+            (mask & (target != EOS)).sum(1),
+            slots=SLOTS,
             blank=PAD,
-            reduction="none",
             zero_infinity=not refuse,
         )
