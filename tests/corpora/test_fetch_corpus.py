@@ -48,10 +48,10 @@ def zipped(**members: bytes) -> bytes:
 
 
 def test_files_arrive_as_they_are_or_packed_where_their_name_says_so(site, tmp_path):
-    site.files = {"deep/a.txt": TEXT, "b.txt": TEXT, "c.gz": gzip.compress(TEXT)}
-    some = corpus(site, known("deep/a.txt", TEXT), known("b.txt.gz", TEXT, "b.txt"), known("c.gz", TEXT))
+    site.files = {"deep/er/a.txt": TEXT, "b.txt": TEXT, "c.gz": gzip.compress(TEXT)}
+    some = corpus(site, known("deep/er/a.txt", TEXT), known("b.txt.gz", TEXT, "b.txt"), known("c.gz", TEXT))
     folder = fetch(some, tmp_path)
-    assert (folder / "deep/a.txt").read_bytes() == TEXT
+    assert (folder / "deep/er/a.txt").read_bytes() == TEXT
     assert gzip.decompress((folder / "b.txt.gz").read_bytes()) == TEXT
     assert gzip.decompress((folder / "c.gz").read_bytes()) == TEXT
     assert set(check_corpus(some, tmp_path).values()) == {"whole"}
