@@ -17,6 +17,7 @@ def test_the_strongest_come_in_the_order_of_the_text_whatever_their_sign():
     found = strongest_tokens(WORDS, shares, blank=" ", count=2)
     assert [(t.place, t.token, t.share) for t in found] == [(4, "w3", -2.0), (71, "w70", 1.0)]
     assert found[0].context == "w0 w1 w2 [w3] w4 w5 w6 w7 w8 w9…"
+    assert found[1].context == "…w66 w67 w68 w69 [w70] w71 w72 w73 w74…", "at most 18 characters a side"
 
 
 def test_characters_are_shown_in_their_words():
