@@ -76,7 +76,9 @@ def test_each_step_of_a_swap_is_on_the_disk_before_the_next_begins(tmp_path, mon
 
     def log(name: str, word: str) -> None:
         step = getattr(os, name)
-        monkeypatch.setattr(os, name, lambda *paths, **options: (steps.append(word), step(*paths, **options))[1])
+        monkeypatch.setattr(
+            os, name, lambda *paths, **options: (steps.append(word), step(*paths, **options))[1]
+        )
 
     for name, word in {"rename": "say how far", "replace": "move", "rmdir": "end"}.items():
         log(name, word)
