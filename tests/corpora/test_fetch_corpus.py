@@ -114,6 +114,15 @@ def test_a_server_that_has_no_such_file_is_told_in_one_sentence(site, tmp_path):
         fetch(corpus(site, known("a", TEXT)), tmp_path)
 
 
+def test_a_server_that_refuses_what_was_begun_is_asked_once(site, tmp_path):
+    """Only where the part is as long as the file, or longer, is it asked for all of it."""
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "a.part").write_bytes(TEXT[:3])
+    with pytest.raises(DataError, match="404 Not Found"):
+        fetch(corpus(site, known("a", TEXT)), tmp_path)
+    assert site.asked == [("a", "bytes=3-")]
+
+
 def test_of_an_archive_only_the_files_that_are_known_are_unpacked(site, tmp_path):
     stored = zipped(**{"in/a": TEXT, "../escaped": b"x", "/rooted": b"x"})
     site.files = {"all.zip": stored}
