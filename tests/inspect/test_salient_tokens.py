@@ -56,6 +56,7 @@ def test_the_strip_shows_the_strongest_of_all_answers_and_bars_their_signs(tmp_p
     shown = {bar.get_width(): bar.get_facecolor() for bar in bars.patches}
     assert {-4.0, -0.5, 0.25, 2.0} <= shown.keys()
     assert shown[2.0] == shown[0.25] != shown[-4.0]
+    assert bars.get_axisbelow() is True, "the grid is behind the bars"
     labels = [tick.get_text() for tick in bars.get_yticklabels()]
     assert (
         labels[[bar.get_width() for bar in bars.patches].index(-4.0)] == "t50 (51)  →  text: a0 rather than b"
