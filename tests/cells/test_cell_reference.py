@@ -157,11 +157,21 @@ def stacked(size, hidden):
     return Stacked([Elman(size, hidden), Elman(hidden, hidden)])
 
 
+class Numbered:
+    """What builds cells, and has a number for a name."""
+
+    name = 7
+
+    def __call__(self, size, hidden):
+        return Elman(size, hidden)
+
+
 OBJECTS = {
     "masks": (masked, "has masks, which a formula does not draw"),
     "no decorator": (untraced, "a formula has @formula"),
     "a cell": (LSTM(3, 4), "is one cell, LSTM"),
     "another size": (lambda d, h: LSTM(3, h), "cannot be the name of a cell"),
+    "a number": (Numbered(), "7 cannot be the name of a cell"),
     "a stack": (stacked, "initial gives a tuple"),
     "no cell": (dict, "builds no cell"),
 }

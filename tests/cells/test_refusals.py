@@ -100,7 +100,9 @@ def test_a_projection_makes_smaller():
 
 
 def test_heads_share_the_units_equally():
-    assert said(ModelError, lambda: LSTM(3, 4, heads=3)) == ("4 units cannot be shared equally among 3 heads")
+    for heads in (0, 3):
+        refusal = f"4 units cannot be shared equally among {heads} heads"
+        assert said(ModelError, lambda heads=heads: LSTM(3, 4, heads=heads)) == refusal
     assert said(ModelError, lambda: FormulaCell(MinGRU.formula, 3, 4, heads=2)) == (
         "min_gru has no recurrent matrix to divide among heads"
     )

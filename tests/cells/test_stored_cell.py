@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from elman.cells import GRU, LSTM, MinGRU
+from elman.cells import GRU, LSTM, FormulaCell, MinGRU
 from elman.cells.stored_cell import cell_to_data, read_cell
 from elman.errors import FormulaError
 
@@ -17,6 +17,18 @@ def test_a_stored_cell_has_the_shapes_of_its_class(kind):
     assert again.widths == plain.widths
     shapes = [[tuple(p.shape) for p in cell.parameters()] for cell in (again, plain)]
     assert shapes[0] == shapes[1]
+
+
+class LongMemory(FormulaCell):
+    """A class that chooses the first value of a bias, and is built as all formula cells are."""
+
+    def init_units(self):
+        self.init_gate_bias("f", 3.0)
+
+
+@pytest.mark.parametrize(("kind", "own"), [(FormulaCell, False), (LongMemory, True)])
+def test_it_is_stored_whether_a_class_chooses_its_first_weights(kind, own):
+    assert cell_to_data(lambda d, h: kind(LSTM.formula, d, h))["own_start"] is own
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,9 @@ def test_json_is_one_object_with_the_numbers_and_nothing_else(elman, stored):
         assert one["values"]["f"][-1] == pytest.approx(gates.values["f"][-1].tolist(), abs=1e-5)
     for one, s in zip(told["saliency"], reading.saliency, strict=True):
         assert one["shares"] == pytest.approx(s.shares.tolist(), abs=1e-5)
+    opened = [number for one in told["gates"] for row in one["values"]["f"] for number in row]
+    assert opened == [round(number, 6) for number in opened]
+    assert opened != [round(number, 5) for number in opened]
     assert "text" not in json.loads(elman("inspect", folder, "--json").out)
 
 

@@ -65,6 +65,8 @@ def test_the_table_has_the_best_ten_and_the_plain_settings_in_any_case(capsys):
     assert " ".join(header.split()) == "trial training accuracy settings other than the plain ones"
     assert " ".join(first.split()) == "1 30 s 60.00 lr 0.00123, crf false, cell gru, x none"
     assert " ".join(second.split()) == "0 30 s 50.00 the plain settings"
+    begins = [line.index(words) for line, words in ((header, "settings"), (first, "lr"), (second, "the plain"))]
+    assert len({*begins}) == 1, "words begin below each other, numbers end so"
     failed = trial(99, failure="no room")
     many = [trial(n, 100.0 - n) for n in range(1, 12)]
     lines = show([*many, plain, failed])

@@ -48,10 +48,10 @@ def zipped(**members: bytes) -> bytes:
 
 
 def test_files_arrive_as_they_are_or_packed_where_their_name_says_so(site, tmp_path):
-    site.files = {"deep/a.txt": TEXT, "b.txt": TEXT, "c.gz": gzip.compress(TEXT)}
-    some = corpus(site, known("deep/a.txt", TEXT), known("b.txt.gz", TEXT, "b.txt"), known("c.gz", TEXT))
+    site.files = {"deep/er/a.txt": TEXT, "b.txt": TEXT, "c.gz": gzip.compress(TEXT)}
+    some = corpus(site, known("deep/er/a.txt", TEXT), known("b.txt.gz", TEXT, "b.txt"), known("c.gz", TEXT))
     folder = fetch(some, tmp_path)
-    assert (folder / "deep/a.txt").read_bytes() == TEXT
+    assert (folder / "deep/er/a.txt").read_bytes() == TEXT
     assert gzip.decompress((folder / "b.txt.gz").read_bytes()) == TEXT
     assert gzip.decompress((folder / "c.gz").read_bytes()) == TEXT
     assert set(check_corpus(some, tmp_path).values()) == {"whole"}
@@ -112,6 +112,15 @@ def test_other_content_is_refused_and_nothing_is_kept(site, tmp_path, served, sa
 def test_a_server_that_has_no_such_file_is_told_in_one_sentence(site, tmp_path):
     with pytest.raises(DataError, match=r"/a: the server says 404 Not Found$"):
         fetch(corpus(site, known("a", TEXT)), tmp_path)
+
+
+def test_a_server_that_refuses_what_was_begun_is_asked_once(site, tmp_path):
+    """Only where the part is as long as the file, or longer, is it asked for all of it."""
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "a.part").write_bytes(TEXT[:3])
+    with pytest.raises(DataError, match="404 Not Found"):
+        fetch(corpus(site, known("a", TEXT)), tmp_path)
+    assert site.asked == [("a", "bytes=3-")]
 
 
 def test_of_an_archive_only_the_files_that_are_known_are_unpacked(site, tmp_path):

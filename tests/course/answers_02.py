@@ -10,7 +10,7 @@ RIGHT = {
 }
 WRONG = {
     "02.1": [lambda h: 1 - torch.tanh(h) ** 2, lambda h: h * (1 - h), lambda h: 1 - h, lambda h: h],
-    "02.2": [0.9 * 50, 0.9**49, 1 - 0.9**50, 0.5],
+    "02.2": [0.9 * 50, 0.9**49, 0.9**51, 1 - 0.9**50, 0.5],
     "02.3": ["vanishes", "stays", "grows", 1.2],
     "02.4": [
         lambda gradient, limit: gradient.clamp(-limit, limit),

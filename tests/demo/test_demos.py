@@ -107,3 +107,4 @@ def test_a_line_without_words_has_no_answer(tmp_path: Path):
 def test_f1_of_changes_counts_only_changes():
     assert f1_of_changes(["x", "X", "x."], ["x", "X", "x,"]) == 50.0
     assert f1_of_changes(["x", "X"], ["x", "x"]) == 0.0
+    assert f1_of_changes(["X", "x.", "x", "x,"], ["X", "x.", "x", "x,"]) == 100.0

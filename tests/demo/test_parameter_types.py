@@ -57,6 +57,13 @@ def test_both_styles_are_read(monkeypatch):
     }
 
 
+def test_of_several_types_of_a_description_the_commonest_is_taken(monkeypatch):
+    monkeypatch.setattr("elman.demo.parameter_types.FEWEST", 1)
+    said = [GOOGLE.replace("bool", type_) for type_ in ("bool", "int", "int", "str")]
+    found = descriptions(SourceFile(f"{i}.py", text) for i, text in enumerate(said))
+    assert found["whether to use a bias"] == "int"
+
+
 def test_too_few_descriptions_are_one_sentence():
     with pytest.raises(DataError, match="only 2 descriptions"):
         descriptions([SourceFile("a.py", GOOGLE)])

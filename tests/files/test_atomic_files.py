@@ -103,6 +103,15 @@ def test_a_result_goes_where_a_link_points(tmp_path, there):
     assert (tmp_path / "data" / "answers").read_bytes() == b"new"
 
 
+def test_a_result_that_was_there_is_replaced_when_the_new_one_is_whole(tmp_path):
+    (tmp_path / "answers").write_bytes(b"old")
+    with open_result(tmp_path / "answers") as file:
+        file.write(b"new")
+        file.flush()
+        assert (tmp_path / "answers").read_bytes() == b"old"
+    assert (tmp_path / "answers").read_bytes() == b"new"
+
+
 def test_a_result_leaves_the_files_beside_it(tmp_path):
     """Neither a file of somebody's, nor that of another process that writes the same."""
     temporary_path(tmp_path / "answers").write_bytes(b"mine")

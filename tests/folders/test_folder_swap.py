@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from itertools import count
+from itertools import count, groupby
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,29 @@ def test_who_finishes_a_swap_may_be_killed_as_well(tmp_path):
         assert read_settled(here, lambda here=here: read(here)) == NEW | {"notes.txt": "mine"}
         if over:
             return
+
+
+def test_each_step_of_a_swap_is_on_the_disk_before_the_next_begins(tmp_path, monkeypatch):
+    """A power cut may forget any name that was changed since the folder was last brought to the disk."""
+    write(tmp_path, OLD)
+    write(tmp_path / ".new.files", NEW)
+    steps: list[str] = []
+
+    def log(name: str, word: str) -> None:
+        step = getattr(os, name)
+        monkeypatch.setattr(
+            os, name, lambda *paths, **options: (steps.append(word), step(*paths, **options))[1]
+        )
+
+    for name, word in {"rename": "say how far", "replace": "move", "rmdir": "end"}.items():
+        log(name, word)
+    number = tmp_path.stat().st_ino
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: steps.append("sync") if os.fstat(handle).st_ino == number else None
+    )
+    os.rename(tmp_path / ".new.files", tmp_path / ".complete")
+    finish_swap(tmp_path)
+    assert [word for word, _ in groupby(steps[1:])] == ["say how far", "sync", "move", "sync", "end"]
 
 
 def test_what_cannot_be_written_leaves_all_as_it_was(tmp_path):

@@ -103,6 +103,18 @@ def test_a_text_that_was_followed_is_likelier_then() -> None:
     assert lm.perplexity(["c a h"] * 5) < before / 2
 
 
+def test_a_text_is_followed_from_the_state_in_which_the_one_before_it_ended() -> None:
+    lm, how = made(), DynamicEval(rate=0.02, warm=0, steps=4)
+    ids = torch.tensor([[lm.end, 4, 5, 6, 7, 8, 9, 10, 4]])
+    whole, cut = Adaptation(lm.net, how), Adaptation(lm.net, how)
+    whole.follow(ids[0, 1:].tolist(), lm.end)
+    x, y = ids[:, :4], ids[:, 1:5]
+    state, _, _ = cut.read(cut.net.begin(1), x, y, y > 0)
+    cut.follow(ids[0, 5:].tolist(), int(ids[0, 4]), state)
+    for one, other in zip(whole.weights, cut.weights, strict=True):
+        torch.testing.assert_close(one, other)
+
+
 def test_what_is_drawn_back_comes_nearer() -> None:
     def moved(decay: float) -> float:
         lm = made()

@@ -114,6 +114,14 @@ def test_the_reason_for_a_wrong_tag_is_how_its_log_odds_grow_with_each_word(outp
         np.testing.assert_allclose(weights, heaviest(words, quotients)[1], rtol=close, atol=close)
 
 
+@pytest.mark.parametrize("columns", [("ner",), ("pos", "ner")])
+def test_a_wrong_tag_says_in_which_column_it_stands_where_there_are_several(columns):
+    model = names.fresh(columns=columns)
+    wrong = judge(model, names.examples(5, columns=columns)).mistakes()
+    named = {mistake.record.get("column") for mistake in wrong}
+    assert named == ({None} if len(columns) == 1 else {*columns})
+
+
 def test_overlapping_spans_are_one_mistake_and_others_are_their_own(monkeypatch):
     model = tagger("crf")
     words = ("Ann", "Smith", "saw", "New", "York", "in", "York")

@@ -17,6 +17,7 @@ def test_the_strongest_come_in_the_order_of_the_text_whatever_their_sign():
     found = strongest_tokens(WORDS, shares, blank=" ", count=2)
     assert [(t.place, t.token, t.share) for t in found] == [(4, "w3", -2.0), (71, "w70", 1.0)]
     assert found[0].context == "w0 w1 w2 [w3] w4 w5 w6 w7 w8 w9…"
+    assert found[1].context == "…w66 w67 w68 w69 [w70] w71 w72 w73 w74…", "at most 18 characters a side"
 
 
 def test_characters_are_shown_in_their_words():
@@ -55,6 +56,7 @@ def test_the_strip_shows_the_strongest_of_all_answers_and_bars_their_signs(tmp_p
     shown = {bar.get_width(): bar.get_facecolor() for bar in bars.patches}
     assert {-4.0, -0.5, 0.25, 2.0} <= shown.keys()
     assert shown[2.0] == shown[0.25] != shown[-4.0]
+    assert bars.get_axisbelow() is True, "the grid is behind the bars"
     labels = [tick.get_text() for tick in bars.get_yticklabels()]
     assert (
         labels[[bar.get_width() for bar in bars.patches].index(-4.0)] == "t50 (51)  →  text: a0 rather than b"

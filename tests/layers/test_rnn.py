@@ -82,6 +82,15 @@ def test_a_birnn_accepts_the_forward_end_with_the_backward_beginning():
             assert torch.equal(y, torch.cat([ahead[row, LAST[row]], back[row, FIRST[row]]]))
 
 
+@pytest.mark.parametrize("cells", [(LSTM, GRU), (GRU, LSTM)])
+def test_the_executor_is_that_of_both_directions(cells):
+    """PyTorch has no kernel for our GRU, so it can run neither this pair nor that."""
+    ahead, back = cells
+    layer = BiRNN(ahead(2, 3), back(2, 3), executor="torch")
+    with pytest.raises(ModelError, match="PyTorch has no kernel for the formula 'gru'"):
+        layer(torch.randn(1, 4, 2))
+
+
 def test_last_without_a_mask_is_the_end_or_the_beginning():
     ys = torch.randn(2, 4, 3)
     assert torch.equal(select_last(ys, None), ys[:, 3])

@@ -220,3 +220,13 @@ def test_samples_end_at_the_end_or_at_one_and_a_half_gold_lengths():
     most = (batch.target_mask.sum(1) * 3 // 2 + 5).repeat_interleave(20)
     assert (mask.sum(1) <= most).all()
     assert np.unique(mask.sum(1)).size > 1
+
+
+def test_words_are_dropped_while_a_model_writes_in_training_and_only_then():
+    """With all of them dropped, the next word no longer depends on the one before."""
+    view, batch = continuations(word_dropout=0.9999)
+    for training in (True, False):
+        view.net.train(training)
+        start = view.begin(batch)
+        one, other = (start.step(start.state, torch.full((3,), token))[1] for token in (4, 5))
+        assert torch.equal(one, other) is training

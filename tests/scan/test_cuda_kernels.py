@@ -176,6 +176,18 @@ def test_what_later_products_wait_for_becomes_a_product_of_its_own():
     assert split_products(whole) == whole
 
 
+@pytest.mark.parametrize("name", CELLS)
+def test_the_padded_results_of_a_product_lie_side_by_side(name):
+    tiling = Tiling(1, 8, False)
+    plan = shape_of(CELLS[name]).plan(tiling)
+    for k, begins in enumerate(plan.padded_columns):
+        ends = [*begins.values(), plan.padded_width(k)][1:]
+        taken = [place for begin, end in zip(begins.values(), ends, strict=True) for place in range(begin, end)]
+        assert taken == [*range(plan.padded_width(k))]
+        wide = [end - begin for begin, end in zip(begins.values(), ends, strict=True)]
+        assert wide == [tiling.padded(plan.size[n]) for n in plan.names(k)]
+
+
 def test_states_that_a_derivative_reads_are_kept_whole():
     tiling = Tiling(1, 8, False)
     assert shape_of(LSTM(3, 8)).plan(tiling).float_states == ["c"]  # h is in no derivative

@@ -98,6 +98,7 @@ def test_words_that_two_texts_share_are_words_of_their_own():
     (joined,), forms = join_texts(data, words)
     a, b, c = model.featurizer.tokenizer.encode("a b c")
     assert forms.ids[joined].tolist() == [a, b, b + words, c + words, b + 2 * words]
+    assert forms.ids[:: len(data.forms.ids)].tolist() == [0, 0, 0], "padding is padding on each side"
 
 
 def test_a_bag_of_ngrams_sees_whether_two_texts_share_a_word():

@@ -1,5 +1,6 @@
 """The language model: what it computes, what it learns, what it keeps."""
 
+import gzip
 import json
 from dataclasses import replace
 from inspect import getattr_static
@@ -408,7 +409,23 @@ def test_large_text_is_reported_while_it_is_encoded(tmp_path: Path) -> None:
     text = TextCorpus((str(tmp_path / "a.txt"),), folder=tmp_path, report=lambda *how: said.append(how))
     text.encode(text.learn(TokenizerConfig()))
     assert {what for what, _, _ in said} == {"reading", "encoding"}
+    assert all(done % 120_001 == 0 for what, done, _ in said if what == "reading"), "whole lines and their ends"
     assert said[-1][1] == said[-1][2] == (tmp_path / "a.txt").stat().st_size
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["file", "gzip"])
+def test_the_size_of_a_part_is_its_share_of_all_text(tmp_path: Path, monkeypatch, packed: bool) -> None:
+    """Also where only the beginning of the text was read for it."""
+    content = b"the dog\n" * 400
+    path = tmp_path / ("a.txt.gz" if packed else "a.txt")
+    path.write_bytes(gzip.compress(content) if packed else content)
+    text = TextCorpus((str(path),))
+    for sample in (10**6, 80):
+        monkeypatch.setattr(lm_text, "SAMPLE", sample)
+        for part, share in [(text, 1.0), (replace(text, begin=0.25, end=0.75, share=0.5), 0.25)]:
+            facts = part.measure()
+            assert (facts.examples, facts.words, facts.characters) == (400 * share, 1200 * share, 3200 * share)
+            assert (facts.types, facts.longest) == (2, 2)
 
 
 def test_small_texts_are_cut_into_few_streams(tmp_path: Path) -> None:

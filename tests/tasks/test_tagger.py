@@ -16,6 +16,8 @@ from elman.errors import ConfigError, DataError, ModelError
 from elman.metrics import span_scores
 from elman.pipeline.recipe import recipe_class
 from elman.tasks.config import TokenizerConfig
+from elman.tasks.tagger.analysis import _pack
+from elman.tasks.tagger.tagset import Piece
 from elman.tasks.tagger.task import Tagger, TaggerConfig, TaggerDataConfig, TaggerExample, read_examples
 from elman.tasks.word_batch import collate
 from elman.text.spans import convert_tags, tags_to_spans
@@ -169,6 +171,18 @@ def test_a_span_is_less_certain_than_its_tags_and_each_is_found_in_one_batch():
     for (tagging,) in model.analyse(SENTENCES * 3):
         for span, chance in tagging.spans:
             assert 0 <= chance <= min(tagging.confidence[span.start : span.end]) + 1e-5
+
+
+PIECES = st.builds(Piece, st.just(1), st.integers(0, 4), st.lists(st.integers(0, 2), min_size=1, max_size=3))
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), PIECES), min_size=1))
+def test_pieces_that_share_a_row_keep_their_tags(pieces):
+    """Also the first of all tags, which is in spans where few words are outside of them."""
+    rows, of, places = _pack(pieces, 7)
+    for (sentence, piece), (row, start, stop) in zip(pieces, places, strict=True):
+        assert (of[row], start) == (sentence, piece.start)
+        assert rows[row][start:stop].tolist() == [*piece.tags]
 
 
 @pytest.mark.parametrize("output", ["crf", "autoregressive"])

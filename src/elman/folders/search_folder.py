@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,7 +53,7 @@ def _check_may_search(folder: Path, *, overwrite: bool) -> None:
     if has_search(folder):
         raise ConfigError(f"{folder} holds a search: go on with it by --resume, or replace it by {OVERWRITE}")
     if foreign := find_foreign_files(folder):
-        lost = [name for name in foreign if name in SEARCH_FILES and os.path.lexists(folder / name)]
+        lost = [name for name in foreign if name in SEARCH_FILES]
         cost = f", which replaces {quote_list(lost, 3)}" if lost else ""
         said = f"{folder} holds files of others ({quote_list(foreign, 3)})"
         raise ConfigError(f"{said}: give a new folder, or {OVERWRITE}{cost}")

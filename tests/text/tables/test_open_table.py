@@ -78,6 +78,17 @@ def test_an_array_may_stand_under_a_key_and_lines_under_the_ending_of_an_array(t
         assert [row for _, row in read_rows(path)] == [("a", "1"), ("b", "2")]
 
 
+def test_the_columns_are_the_keys_of_the_first_hundred_objects(tmp_path: Path):
+    """A label that only few rows have is found; a long file is not read to its end for it."""
+    objects = [{"text": "a"}] * 99 + [{"label": "x"}, {"note": "y"}]
+    for name, content in {
+        "a.jsonl": "\n".join(map(json.dumps, objects)),
+        "a.json": json.dumps(objects),
+    }.items():
+        (tmp_path / name).write_text(content)
+        assert open_table(tmp_path / name).columns == ("text", "label")
+
+
 def test_keys_that_only_later_objects_have_are_columns(tmp_path: Path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "a"}\n{"label": "x", "text": "b"}\n')
