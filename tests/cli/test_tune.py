@@ -76,8 +76,11 @@ def test_a_search_leaves_a_recipe_a_model_a_table_and_a_picture(elman, tmp_path)
     assert header.split()[:3] == ["trial", "training", "accuracy"]
     assert first.split()[0] == rows[0]["trial"]
     assert "the plain settings" in done.out
+    assert "training the best settings on all data" in done.err
     metrics = json.loads((tmp_path / "tuned" / "model" / "metrics.json").read_text())
-    assert metrics["valid"]["accuracy"] == scores[0]
+    assert metrics["trained_on"]["examples"] == 60  # those that judged the trials, too
+    trained_on = json.loads((tmp_path / "tuned/trials/0/rung-1/metrics.json").read_text())["trained_on"]
+    assert trained_on["examples"] == 48
     assert f"test accuracy {metrics['test']['accuracy']:.2f}" in done.out
     assert "test" not in json.loads((tmp_path / "tuned/trials/0/rung-1/metrics.json").read_text())
     recipe = tomllib.loads((tmp_path / "tuned" / "recipe.toml").read_text())
@@ -88,6 +91,17 @@ def test_a_search_leaves_a_recipe_a_model_a_table_and_a_picture(elman, tmp_path)
     assert again.code == 0, again.err
     one, other = (tmp_path / folder / "model.safetensors" for folder in ("again", "tuned/model"))
     assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="cannot fork")
+@pytest.mark.usefixtures("forked")
+def test_with_a_file_to_validate_on_the_model_is_that_of_the_best_trial(elman, tmp_path):
+    done = elman(*TUNE, "--jobs", "1", "--trials", "1", "--valid", "b.tsv", "--test", "b.tsv")
+    assert done.code == 0, done.err
+    metrics = json.loads((tmp_path / "tuned/model/metrics.json").read_text())
+    trial = json.loads((tmp_path / "tuned/trials/0/rung-1/metrics.json").read_text())
+    assert (metrics["valid"], metrics["trained_on"]) == (trial["valid"], trial["trained_on"])
+    assert f"test accuracy {metrics['test']['accuracy']:.2f}" in done.out
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no signals")

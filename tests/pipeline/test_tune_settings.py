@@ -16,6 +16,7 @@ from elman.pipeline.choose_defaults import apply_settings
 from elman.pipeline.recipe import build
 from elman.pipeline.setting_importance import measure_importance
 from elman.pipeline.trial_run import Launcher, TrialRun
+from elman.pipeline.trial_score import count_updates
 from elman.pipeline.tune_settings import RunEnd, Search, search_settings
 from elman.pipeline.tuning_plan import SearchRequest, choose_longest, make_plan, plan_rungs, read_plan
 from elman.pipeline.tuning_result import gather_result, write_table
@@ -55,6 +56,8 @@ class PretendedLauncher(Launcher):
         score = 50 - 5 * abs(log(recipe.training.lr / 6e-3)) + recipe.training.minutes
         (folder / "metrics.json").write_text(json.dumps({"valid": {"accuracy": score}}))
         (folder / "model.safetensors").write_bytes(b"weights")
+        rows = ({"update": 7}, {"update": 7, "scores": {}, "best": True}, {"update": 9, "scores": {}})
+        (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         run = TrialRun(trial, rung, folder, folder / "log", None, self.clock.now)
         self.clock.now += 60 * recipe.training.minutes
         return run if trial not in self.failing else FailedRun(**vars(run))
@@ -103,6 +106,7 @@ def test_the_first_trial_is_the_choice_of_the_plain_command(begin, tmp_path):
     plain = build({"task": "classifier", "data": {"train": str(tmp_path / "a.tsv")}})
     settings = {key: value for key, value in search.plan.chosen.items() if not key.startswith("training.")}
     chosen = apply_settings(plain, ["data.train"], settings)
+    chosen = replace(chosen, data=replace(chosen.data, holdout=0.2))  # more, since much is compared by it
     assert chosen.model.ngrams  # one of the rules
     assert (first.model, first.tokens, first.data) == (chosen.model, chosen.tokens, chosen.data)
     assert search.plan.chosen["training.epochs"] == first.training.epochs == 0
@@ -203,11 +207,12 @@ def test_a_search_without_a_plain_training_says_why(begin):
 def test_the_search_ends_in_its_time_and_uses_it(begin):
     search = begin(minutes=60.0)
     finish(search)
-    assert 0.8 * 3600 < search.seconds <= 3600
+    last = 2.2 * 9.0 * 60  # seconds of the training on all data
+    assert 0.8 * (3600 - last) < search.seconds <= 3600 - last
     count = len(search.study.results)
     more = begin(minutes=90.0)
     finish(more)
-    assert 0.8 * 5400 < more.seconds <= 5400
+    assert 0.8 * (5400 - last) < more.seconds <= 5400 - last
     assert len(more.study.results) > count
 
 
@@ -246,7 +251,42 @@ def test_what_mattered_is_what_the_score_depends_on(begin):
 def test_the_longest_training_is_a_fifteenth_of_a_long_search_and_more_of_a_short_one(
     minutes, jobs, folds, longest
 ):
-    assert choose_longest(SearchRequest({}, float(minutes), jobs, folds)) == longest
+    asked = SearchRequest({"data": {"valid": "b.tsv"}}, float(minutes), jobs, folds)
+    assert choose_longest(asked) == longest
+
+
+@pytest.mark.parametrize(("minutes", "jobs"), [(30.0, 1), (30.0, 2), (30.0, 16), (3.0, 1), (1.0, 1)])
+def test_the_training_on_all_data_takes_three_tenths_of_a_search_at_most(minutes, jobs):
+    longest = choose_longest(SearchRequest({}, minutes, jobs))
+    assert 0 < longest <= minutes * jobs / 5
+    assert 2.2 * longest <= 0.3 * minutes + 1e-9
+
+
+def test_the_best_is_trained_anew_on_all_data_for_as_long_as_it_was_best(begin, request_):
+    search = begin(6)
+    finish(search)
+    result = gather_result(search.plan, search.study.results, search.scores, search.out)
+    training = result.recipe.training
+    assert (training.updates, training.minutes, training.refit) == (7, 0.0, True)
+    trial = search.plan.make_recipe(result.best.values, 2)
+    assert (result.recipe.model, result.recipe.data) == (trial.model, trial.data)
+    assert training.lr == trial.training.lr
+
+
+def test_with_a_file_to_validate_on_the_best_trial_is_what_is_delivered(begin, request_, tmp_path):
+    data = request_.data["data"] | {"valid": table(tmp_path / "b.tsv", 20, seed=1)}
+    search = begin(2, data={**request_.data, "data": data})
+    finish(search)
+    result = gather_result(search.plan, search.study.results, search.scores, search.out)
+    assert not search.plan.refits
+    assert (result.recipe.training.minutes, result.recipe.training.refit) == (9.0, False)
+
+
+@pytest.mark.parametrize("content", ["", "{}\n", "[]\n", "{\n", '{"best": true}\n'])
+def test_a_log_that_was_changed_is_one_sentence(tmp_path, content):
+    (tmp_path / "metrics.jsonl").write_text(content)
+    with pytest.raises(ModelError, match=r"metrics.jsonl is not what a training has written; begin a new"):
+        count_updates(tmp_path)
 
 
 def test_short_searches_have_fewer_rungs():

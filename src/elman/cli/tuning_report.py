@@ -74,7 +74,7 @@ def report_search(search: Search) -> None:
     result = gather_result(search.plan, trials, search.scores, out)
     write_table(result, out)
     recipe = write_recipe(result, out)
-    if search.plan.folds:
+    if search.plan.folds or result.updates:
         metrics: Any = _train_best(search, recipe)
     else:
         metrics = deliver_model(result, out)
@@ -90,7 +90,7 @@ def report_search(search: Search) -> None:
 
 
 def _train_best(search: Search, recipe: Path) -> Any:
-    """The best settings trained on all data: each fold left out a part of it."""
+    """The best settings trained on all data: each trial left out a part of it."""
     from elman.files.model_files import METRICS
     from elman.pipeline.trial_run import stop_runs
     from elman.pipeline.tune_settings import TICK

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
 from elman import artifact
 from elman.cells import OwnCell
-from elman.files.model_files import FOLDS, METRICS
+from elman.errors import ModelError
+from elman.files.model_files import FOLDS, METRICS, METRICS_LOG
 from elman.pipeline.fold_summary import fold_folder
 from elman.pipeline.tuning_plan import TuningPlan
 from elman.tasks.base import Task
@@ -36,6 +38,16 @@ class ScoreReader:
         """Ask the model in a folder which score counts, and whether more of it is better."""
         model = load_trial(self.plan, folder / fold_folder(1) if self.plan.folds else folder)
         self.metric, self.sign = model.metric, 1.0 if model.best == "max" else -1.0
+
+
+def count_updates(folder: Path) -> int:
+    """After how many updates a training was best."""
+    path = folder / METRICS_LOG
+    try:
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        return max(int(row["update"]) for row in rows if row.get("best"))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ModelError(f"{path} is not what a training has written; begin a new search") from None
 
 
 def load_trial(plan: TuningPlan, folder: Path) -> Task:

@@ -14,7 +14,7 @@ from statistics import mean
 from elman.errors import ConfigError, ModelError
 from elman.pipeline.trial_run import Launcher, TrialRun, drop_weights, run_folder, stop_runs
 from elman.pipeline.trial_score import ScoreReader
-from elman.pipeline.tuning_plan import SearchRequest, TuningPlan
+from elman.pipeline.tuning_plan import LAST, SearchRequest, TuningPlan
 from elman.pipeline.tuning_study import TrialResult, TuningStudy
 
 STARTING = 5.0  # seconds that a process needs before and after its training, until one was seen
@@ -75,8 +75,9 @@ class Search:
 
     @property
     def left(self) -> float:
-        """Seconds that are left for trainings; of a cross-validation one on all data comes last."""
-        last = 60 * self.plan.rungs[-1] + self.starting if self.plan.folds else 0.0
+        """Seconds that are left for trials: a training on all data comes last, where that is not done yet."""
+        times = 1.0 if self.plan.folds else LAST if self.plan.refits else 0.0
+        last = 60 * self.plan.rungs[-1] * times + self.starting if times else 0.0
         return 60 * self.request.minutes - self.seconds - last
 
     def cost(self, first: int, last: int) -> float:

@@ -26,6 +26,7 @@ from elman.pipeline.default_facts import gather_facts
 from elman.pipeline.recipe import Recipe, build, data_sources, expand_paths
 from elman.pipeline.search_space import find_space
 from elman.pipeline.training_data import read_data
+from elman.tasks.registry import TASKS
 from elman.text.byte_source import display_name, is_pipe
 from elman.text.json_io import read_json
 
@@ -33,6 +34,8 @@ SHARE = 15  # of the search, the longest training has one in so many parts,
 SHORT, FEWEST = 0.5, 5  # but so many minutes, if so many of them find room
 REDUCTION = 3  # of so many trials one goes on, with so many times the minutes
 SHORTEST = 10.0  # seconds that a training needs at least to tell anything
+LAST = 2.2  # longest trainings that the one on all data takes: it is trained on most of them first
+LAST_SHARE = 0.3  # of the search, the most that this one may take
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,20 @@ class TuningPlan:
         recipe = restore_choice(self.recipe, given, {**self.chosen, **values})
         training = replace(recipe.training, minutes=self.rungs[rung])
         return replace(recipe, training=training, data=replace(recipe.data, test=""))
+
+    def make_last_recipe(self, values: Mapping[str, Any], rung: int, updates: int) -> Recipe | None:
+        """A trial for so many updates, and then anew on all data; None where nothing was held out for good."""
+        recipe = self.make_recipe(values, rung)
+        length: dict[str, Any] = {"updates": updates, "minutes": 0.0, "patience": 0, "evaluation_share": 0.0}
+        try:
+            return replace(recipe, training=replace(recipe.training, refit=True, **length))
+        except ConfigError:
+            return None
+
+    @property
+    def refits(self) -> bool:
+        """Whether the best settings are trained anew in the end, on what was held out, too."""
+        return not self.folds and self.make_last_recipe(self.plain, 0, updates=1) is not None
 
     def write(self, folder: Path) -> None:
         """Keep it for the case that the search is resumed."""
@@ -131,7 +148,8 @@ def make_plan(request: SearchRequest) -> TuningPlan:
 def choose_longest(request: SearchRequest) -> float:
     """The minutes of the longest trainings."""
     total = request.minutes * request.jobs / max(1, request.folds)
-    return max(total / SHARE, min(SHORT, total / FEWEST))
+    longest = max(total / SHARE, min(SHORT, total / FEWEST))
+    return min(longest, request.minutes * LAST_SHARE / LAST) if _holds_out(request) else longest
 
 
 def plan_rungs(longest: float) -> tuple[float, ...]:
@@ -141,9 +159,20 @@ def plan_rungs(longest: float) -> tuple[float, ...]:
 
 
 def _request_data(request: SearchRequest, longest: float) -> dict[str, Any]:
-    """The given data of a recipe, with the minutes of the longest training, which may be given, too."""
+    """The given data of a recipe, with the minutes of the longest training, which may be given, too.
+
+    What is held out is for the search alone, and much is compared by it: it may be more than in a training.
+    """
     training = {"minutes": longest, **request.data.get("training", {})}
-    return {**request.data, "training": training}
+    data = request.data.get("data", {})
+    if _holds_out(request) and request.data.get("task") in TASKS:
+        data = {"holdout": TASKS[request.data["task"]].load().search_holdout, **data}
+    return {**request.data, "data": data, "training": training}
+
+
+def _holds_out(request: SearchRequest) -> bool:
+    """Whether a part of the training data judges the trials."""
+    return not (request.folds or request.data.get("data", {}).get("valid"))
 
 
 def _find_searched(

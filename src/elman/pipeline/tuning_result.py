@@ -19,7 +19,7 @@ from elman.pipeline.model_card import write_model_card
 from elman.pipeline.recipe import Recipe, expand_paths
 from elman.pipeline.recipe_file import format_recipe
 from elman.pipeline.trial_run import run_folder
-from elman.pipeline.trial_score import ScoreReader, load_trial
+from elman.pipeline.trial_score import ScoreReader, count_updates, load_trial
 from elman.pipeline.tuning_plan import TuningPlan
 from elman.pipeline.tuning_study import TrialResult, find_best
 
@@ -31,6 +31,7 @@ class SearchResult(NamedTuple):
     trials: Sequence[TrialResult]
     metric: str
     sign: float  # -1 where less of the metric is better: scores of trials are such that more is better
+    updates: int = 0  # after which the best trial was best, where that is trained anew
 
     @property
     def best(self) -> TrialResult:
@@ -57,7 +58,9 @@ class SearchResult(NamedTuple):
     @property
     def recipe(self) -> Recipe:
         """The best settings; the test data that was given is part of it again."""
-        made = self.plan.make_recipe(self.best.values, self.best.reached)
+        best, plan = self.best, self.plan
+        last = plan.make_last_recipe(best.values, best.reached, self.updates) if self.updates else None
+        made = last or plan.make_recipe(best.values, best.reached)
         return replace(made, data=replace(made.data, test=self.plan.recipe.data.test))
 
     def describe_gain(self) -> str:
@@ -77,12 +80,14 @@ def gather_result(
     plan: TuningPlan, trials: Sequence[TrialResult], scores: ScoreReader, out: Path
 ) -> SearchResult:
     """The trials in order: those that came further first, then by their scores; failures last."""
+    best = find_best([*trials])
+    assert best
+    folder = run_folder(out, best.number, best.reached)
     if not scores.metric:  # nothing was trained in this session
-        best = find_best([*trials])
-        assert best
-        scores.learn(run_folder(out, best.number, best.reached))
+        scores.learn(folder)
+    updates = count_updates(folder) if plan.refits else 0
     ordered = sorted(trials, key=lambda t: (-t.reached, -t.scores.get(t.reached, 0.0), t.number))
-    return SearchResult(plan, ordered, scores.metric, scores.sign)
+    return SearchResult(plan, ordered, scores.metric, scores.sign, updates)
 
 
 def write_table(result: SearchResult, out: Path) -> None:

@@ -70,6 +70,7 @@ class Task(UserMethods[Row], ABC):
     evaluate_options: ClassVar[frozenset[str]] = frozenset()  # and what evaluate does
     can_be_wrong: ClassVar[bool] = True  # whether it gives answers, of which some are mistakes
     text_columns: ClassVar[tuple[str, ...]] = ("text",)  # of a table; ``data`` may say what they are called
+    search_holdout: ClassVar[float] = 0.2  # the part of its examples that judges the trials of a search
 
     config: Any
 

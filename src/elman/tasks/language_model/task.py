@@ -92,6 +92,7 @@ class LanguageModel(GenerationMixin, Task[str]):
     predict_options = frozenset()
     evaluate_options = frozenset({"cache", "dynamic"})
     can_be_wrong = False
+    search_holdout = 0.1
     metric = "perplexity"
     best: Literal["max", "min"] = "min"
     read = staticmethod(read_corpus)
