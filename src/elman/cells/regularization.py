@@ -12,12 +12,12 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch.nn.functional import dropout
 
 from elman.cells.cell import Cell, PartScanner, S
 from elman.cells.formulaic import Formulaic, GivenWeights, WrappedCell
 from elman.errors import ModelError
 from elman.formula import Formula, Gates, Matrices, State
+from elman.kernels.dropout import draw_mask, dropout
 from elman.shapes import Tensor
 
 
@@ -68,7 +68,7 @@ class Dropout(OutputWrapper[S]):
         cell = self.cell.sample_masks(like)
         if not self.training or not self.p:
             return cell
-        return MaskedOutput(cell, dropout(like.new_ones(like.shape[0], self.output_size), self.p))
+        return MaskedOutput(cell, draw_mask(like, like.shape[0], self.output_size, p=self.p))
 
 
 class MaskedOutput(OutputWrapper[S]):

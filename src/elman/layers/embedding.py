@@ -7,8 +7,9 @@ from typing import cast
 
 import torch
 from torch import nn
-from torch.nn.functional import dropout, embedding, one_hot
+from torch.nn.functional import embedding, one_hot
 
+from elman.kernels.dropout import draw_mask
 from elman.scan.table_lookup import TableLookup
 from elman.shapes import Bool, Float, Int, Tensor
 
@@ -132,7 +133,7 @@ class LockedDropout(nn.Module):
     def forward(self, xs: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
         if not self.training or not self.p:
             return xs
-        return xs * dropout(xs.new_ones(xs.shape[0], 1, xs.shape[2]), self.p)
+        return xs * draw_mask(xs, xs.shape[0], 1, xs.shape[2], p=self.p)
 
 
 class WordDropout(nn.Module):

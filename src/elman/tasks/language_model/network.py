@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import torch
 from torch import nn
-from torch.nn.functional import dropout
 
 from elman.cells import (
     Cell,
@@ -21,6 +20,7 @@ from elman.cells import (
     stack_cells,
 )
 from elman.decoding.interfaces import FixedStep
+from elman.kernels.dropout import draw_mask
 from elman.layers.cross_entropy import weighted_mean
 from elman.layers.decoders.inference import freeze_cell, step_cells
 from elman.layers.embedding import Embedding, LockedDropout, Pretrained, PretrainedEmbedding
@@ -104,7 +104,7 @@ class LanguageModelNetwork(nn.Module):
         turned = ids.t()
         xs = self.embed(turned)
         if self.training and self.word_dropout:
-            xs = xs * dropout(xs.new_ones(self.vocabulary, 1), self.word_dropout)[turned]
+            xs = xs * draw_mask(xs, self.vocabulary, 1, p=self.word_dropout)[turned]
         hs, state = self.layers(self.drop_input(xs.transpose(0, 1)), mask, state)
         return state, hs
 

@@ -7,11 +7,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from torch.nn.functional import cross_entropy, dropout
+from torch.nn.functional import cross_entropy
 
 from elman.decoding import AtLengths
 from elman.decoding.sequence_model import DecoderStart, Sequences, SequenceScores
 from elman.errors import ModelError
+from elman.kernels.dropout import draw_mask
 from elman.layers.cross_entropy import weighted_mean
 from elman.scan import scan
 from elman.shapes import Float, Tensor
@@ -72,7 +73,7 @@ class LanguageModelSequenceModel(TaskSequenceModel):
         every = torch.arange(net.vocabulary, device=window.batch.ids.device)
         E: Tensor = net.embed(every[None])[0]
         if net.training and net.word_dropout:
-            E = E * dropout(E.new_ones(len(E), 1), net.word_dropout)
+            E = E * draw_mask(E, len(E), 1, p=net.word_dropout)
         stack = net.layers.cell.sample_masks(E.new_zeros(rows, 1))
 
         def after(state: Any, x: Tensor) -> tuple[Any, Tensor]:

@@ -7,8 +7,9 @@ from typing import Literal
 
 import torch
 from torch import nn
-from torch.nn.functional import dropout, normalize
+from torch.nn.functional import normalize
 
+from elman.kernels.dropout import draw_mask
 from elman.layers.attention import Attention
 from elman.layers.embedding import LockedDropout
 from elman.layers.pooling import build_pooling
@@ -97,7 +98,7 @@ class PairDropout(LockedDropout):
     def forward(self, xs: Float[Tensor, "N T D"]) -> Float[Tensor, "N T D"]:
         if not self.training or not self.p:
             return xs
-        mask = dropout(xs.new_ones(len(xs) // 2, 1, xs.shape[2]), self.p)
+        mask = draw_mask(xs, len(xs) // 2, 1, xs.shape[2], p=self.p)
         return xs * torch.cat([mask, mask])
 
 

@@ -8,9 +8,10 @@ from typing import Any, cast
 
 import torch
 from torch import nn
-from torch.nn.functional import dropout, pad
+from torch.nn.functional import pad
 
 from elman.cells import Cell, Stacked, get_cell, stack_cells, with_zoneout
+from elman.kernels.dropout import draw_mask
 from elman.layers.attention import SCORES, Attention
 from elman.layers.decoders.base import Decoder, DecoderContext, DecoderOutput, Readout, RecurrentDecoder
 from elman.layers.decoders.initial_state import (
@@ -131,7 +132,7 @@ class Seq2SeqNetwork(nn.Module):
     def _embed(self, embedding: nn.Module, ids: Tensor) -> Tensor:
         xs: Tensor = embedding(ids)
         if self.training and self.word_dropout:
-            xs = xs * dropout(xs.new_ones(*ids.shape, 1), self.word_dropout)
+            xs = xs * draw_mask(xs, *ids.shape, 1, p=self.word_dropout)
         return xs
 
 
