@@ -4,18 +4,19 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from elman.cli import app
 from elman.corpora.catalogue import read_catalogue
 from elman.errors import ConfigError, DataError
 from elman.recipes.recipe_files import list_recipes
+from tests.click_runner import make_runner
 from tests.corpora.test_fetch_corpus import TEXT, corpus, known
 from tests.corpora.web_server import serve_site
 
 
 def typed(*words: str) -> Result:
-    return CliRunner().invoke(app.elman, words)
+    return make_runner().invoke(app.elman, words)
 
 
 @pytest.fixture

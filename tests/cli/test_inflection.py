@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import elman
 from elman.cli.app import elman as command
 from elman.errors import ConfigError
 from elman.tasks.seq2seq.task import Seq2Seq
+from tests.click_runner import make_runner
 
 ENDINGS = {"N;SG": "", "N;PL": "s", "V;PST": "ed", "V;PTCP": "ing"}
 STEMS = [a + b + c for a in "klmpr" for b in "aio" for c in "kmt"]
@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "train.tsv").write_text("".join("\t".join(row) + "\n" for row in ROWS))
     columns = ["--source", "1", "--target", "2", "--features", "3"]
     train = ["train", "seq2seq", "--train", str(place / "train.tsv"), "--out", str(place / "model"), *columns]
-    done = CliRunner().invoke(command, [*train, *QUICK])
+    done = make_runner().invoke(command, [*train, *QUICK])
     assert done.exit_code == 0, done.output
     return place
 
@@ -40,20 +40,22 @@ def test_features_are_read_as_whole_symbols(folder: Path) -> None:
 
 
 def test_a_line_has_its_features_behind_the_word(folder: Path) -> None:
-    done = CliRunner().invoke(command, ["translate", str(folder / "model")], input="lak V;PST\nlak N;PL\n")
+    done = make_runner().invoke(command, ["translate", str(folder / "model")], input="lak V;PST\nlak N;PL\n")
     assert done.stdout.splitlines() == ["laked", "laks"]
 
 
 def test_a_table_has_its_features_in_their_column(folder: Path) -> None:
     (folder / "asked.csv").write_text("source,features\nlak,V;PTCP\nmit,N;PL\n")
-    done = CliRunner().invoke(command, ["predict", str(folder / "model"), str(folder / "asked.csv"), *TEXT])
+    done = make_runner().invoke(command, ["predict", str(folder / "model"), str(folder / "asked.csv"), *TEXT])
     assert done.exit_code == 0, done.output
     found = [line.split(",")[2] for line in done.stdout.splitlines()]
     assert found == ["prediction", "laking", "mits"]
 
 
 def test_the_same_columns_are_evaluated(folder: Path) -> None:
-    done = CliRunner().invoke(command, ["evaluate", str(folder / "model"), str(folder / "train.tsv"), "--json"])
+    done = make_runner().invoke(
+        command, ["evaluate", str(folder / "model"), str(folder / "train.tsv"), "--json"]
+    )
     assert json.loads(done.stdout)["exact"] > 90
 
 

@@ -72,9 +72,9 @@ def test_inner_workings_come_only_when_asked_for():
     everything = {file.name for file in source_files(("numpy",), inner=True)}
     assert shown < everything
     assert not any("/tests/" in name for name in shown)
-    assert any("/_core/" in name for name in shown)
     folders = {part for name in shown for part in name.split("/")[:-1]}
-    assert {part for part in folders if part.startswith("_")} == {"_core"}
+    assert folders & {"core", "_core"}  # of NumPy 1 and 2
+    assert {part for part in folders if part.startswith("_")} <= {"_core"}
 
 
 def test_keys_keep_their_part_whatever_others_there_are():

@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 import elman
@@ -14,6 +13,7 @@ from elman.cli.app import elman as command
 from elman.errors import ConfigError, DataError
 from elman.tasks.classifier.task import ClassifierDataConfig, ClassifierExample, read_examples
 from elman.tasks.label_sets import sniff_delimiter, split_labels
+from tests.click_runner import make_runner
 from tests.tasks.parts import fresh_multi, multi_examples
 from tests.tasks.topics import examples
 
@@ -167,7 +167,7 @@ def folder(tmp_path_factory):
 
 
 def run(*arguments: object, stdin: str | None = None) -> str:
-    done = CliRunner().invoke(command, [*map(str, arguments)], input=stdin)
+    done = make_runner().invoke(command, [*map(str, arguments)], input=stdin)
     assert done.exit_code == 0, done.output
     return done.stdout
 

@@ -16,7 +16,7 @@ from elman.files.picture_files import PICTURE_FORMATS, plan_picture
 from elman.folders.output_folder import parse_folder
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress, ProgressColumn
 
 Command = Callable[..., None]
 
@@ -102,21 +102,16 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
-def progress_bar() -> Progress:
-    """A progress bar on stderr; silent where that is not a terminal."""
+def progress_bar(*columns: ProgressColumn) -> Progress:
+    """A progress bar on stderr, with these columns behind it; silent where that is not a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-        transient=True,
-    )
+    console.quiet = not console.is_terminal  # before 14, rich ends a bar that nobody sees by a line
+    behind = columns or (MofNCompleteColumn(), TimeRemainingColumn())
+    bar = TextColumn("{task.description}"), BarColumn()
+    return Progress(*bar, *behind, console=console, disable=console.quiet, transient=True)
 
 
 def print_table(

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elman.cli.terminal import print_table, say
+from elman.cli.terminal import print_table, progress_bar, say
 from elman.errors import DataError, ModelError
 from elman.folders.search_folder import MODEL, PICTURE, TABLE
 from elman.number_format import format_duration, format_number, format_score, format_scores
 from elman.tasks.registry import TASKS
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from elman.pipeline.tune_settings import RunEnd, Search
     from elman.pipeline.tuning_result import SearchResult
     from elman.pipeline.tuning_study import TrialResult
@@ -25,23 +27,26 @@ SHOWN = 10  # trials of the table
 
 def follow_search(search: Search) -> None:
     """Search until the time is up: a bar on a terminal, and a line for each training that ended."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import TimeElapsedColumn
 
     from elman.pipeline.tune_settings import RunEnd, search_settings
 
     say(_describe_plan(search))
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+    with progress_bar(TimeElapsedColumn()) as bar:
         shown = bar.add_task("searching", total=60 * search.request.minutes)
         for event in search_settings(search):
             if isinstance(event, RunEnd):
-                line = _describe_end(search, event)
-                bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
+                _print_above(bar, _describe_end(search, event))
                 bar.update(shown, description=f"{len(search.study.results)} trials")
             else:
                 bar.update(shown, completed=event.seconds)
+
+
+def _print_above(bar: Progress, line: str) -> None:
+    if bar.disable:
+        say(line)
+    else:
+        bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _describe_plan(search: Search) -> str:

@@ -50,7 +50,7 @@ def save_figure(fig: Any, path: Path, *, dpi: int = 130) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         write_figure(fig, path, dpi=dpi)
-    missing = [w for w in caught if "missing from font" in str(w.message)]
+    missing = [w for w in caught if "missing from" in str(w.message)]
     for warning in caught:
         if warning not in missing:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
