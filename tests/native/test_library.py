@@ -97,6 +97,17 @@ def test_the_compiler_that_is_named_is_taken_first(monkeypatch):
     assert find_compiler() == "/bin/mine"
 
 
+def test_a_compiler_that_never_ends_is_not_waited_for(cache, tmp_path, monkeypatch):
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 3\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("CXX", str(slow))
+    monkeypatch.setattr(library, "_LONGEST", 0.1)
+    with pytest.raises(NativeError, match=r"no library can be built in .* timed out after 0\.1 seconds"):
+        build_library(SOURCE % 52, "plain", cache)
+    assert [*cache.iterdir()] == []
+
+
 def test_flags_of_the_user_make_another_library(cache, monkeypatch):
     source = 'extern "C" int number() { return A + B; }'
     plain = name_library(source, "plain")
