@@ -103,7 +103,7 @@ def test_a_compiler_that_never_ends_is_not_waited_for(cache, tmp_path, monkeypat
     slow.chmod(0o755)
     monkeypatch.setenv("CXX", str(slow))
     monkeypatch.setattr(library, "_LONGEST", 0.1)
-    with pytest.raises(NativeError, match=r"no library can be built in .* timed out after 0\.1 seconds"):
+    with pytest.raises(NativeError, match=rf"^{slow} was not done after 0\.1 seconds$"):
         build_library(SOURCE % 52, "plain", cache)
     assert [*cache.iterdir()] == []
 
