@@ -16,6 +16,7 @@ from elman.inspect.memory_plot import plot_memory
 from elman.inspect.plots import plot_history
 from elman.inspect.text_comparison import TextResult
 from elman.inspect.tuning_plots import SearchedRange, TunedTrial, plot_tuning
+from tests.inspect.picture_style import check_style
 
 pytest.importorskip("matplotlib")
 FILE = Path("a.png")
@@ -30,6 +31,7 @@ def axes_of(monkeypatch):
         for module in (comparison_plots, curve_plots, memory_plot, plots, tuning_plots):
             monkeypatch.setattr(module, "save_figure", lambda fig, path: figures.append(fig))
         plot(*arguments, **options)
+        check_style(figures[0])
         return figures[0].axes
 
     return draw

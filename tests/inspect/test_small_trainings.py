@@ -79,6 +79,7 @@ def test_a_model_of_characters_reads_windows_in_a_row_and_its_rate_falls_to_zero
     assert_same(trained, follow(again, (next(losing) for _ in range(updates)), falling(0.01, updates)))
 
 
+@torch.no_grad()
 def test_held_out_characters_are_read_in_stretches_each_from_the_character_before():
     held_out = np.random.default_rng(0).integers(4, size=600)
     text, reader = CharText(np.array([2, 0, 3]), held_out, 4), net()
