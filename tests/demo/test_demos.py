@@ -1,7 +1,9 @@
 """Each demo on a little data, from its recipe to its answers."""
 
+from collections import Counter
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -58,6 +60,47 @@ def test_a_demo_trains_a_model_shows_it_and_leaves_it(task: str, tmp_path: Path)
     assert str(tmp_path) in demo.commands(tmp_path)[0]
     left = artifact.load(tmp_path)
     assert demo.answer(left, "return the") == demo.answer(outcome.model, "return the") != ""
+
+
+class Knowing:
+    """In the place of a model: says what is right, or else the same of all."""
+
+    def __init__(self, demo: Demo[Any], wrong: Any = None) -> None:
+        self.demo, self.wrong = demo, wrong
+
+    def translate(self, words: list[str]) -> list[str]:
+        return [self.wrong or " ".join(self.demo.data[word][0]) for word in words]
+
+    def classify(self, texts: list[str]) -> list[Any]:
+        return [SimpleNamespace(label=self.wrong or self.demo.data[text]) for text in texts]
+
+    def tag(self, rows: list[Any]) -> list[Any]:
+        tags = {one.words: one.tags for some in self.demo.data.values() for one in some}
+        return [[self.wrong] * len(words) if self.wrong else tags[words] for words in rows]
+
+
+def test_the_table_of_a_demo_compares_the_model_with_what_is_simpler():
+    demo = ALL["classifier"]
+    gold = [demo.data[text] for text in demo.keys("test")]
+    common = Counter(demo.data[text] for text in demo.keys("train")).most_common(1)[0][0]
+    share = f"{100 * gold.count(common) / len(gold):.1f}"
+    header, rows, caption = demo.results(Knowing(demo))
+    assert header == (f"{len(gold)} held-out descriptions", "accuracy %", "macro F1 %")
+    assert (rows[0][:2], rows[-1]) == (("always the commonest", share), ("LSTM", "100.0", "100.0"))
+    assert demo.results(Knowing(demo, common)).rows[-1][1:] == rows[0][1:]
+    assert caption == "2 types; more is better"
+
+    demo = ALL["seq2seq"]
+    rows = demo.results(Knowing(demo)).rows
+    assert rows[-1] == ("LSTM with attention", "0.0", "0.0")
+    assert float(rows[0][2]) > 0
+    assert demo.results(Knowing(demo, "X Y Z Q")).rows[-1][1:] == ("100.0", "100.0")
+
+    demo = ALL["tagger"]
+    rows = demo.results(Knowing(demo)).rows
+    assert rows[-1] == ("LSTM", "100.0", "100.0")
+    assert rows[0][0] == "leave all as it is"
+    assert float(rows[0][1]) < float(rows[1][1]) <= 100
 
 
 def test_the_nearest_word_has_most_of_a_beginning_in_common():
