@@ -22,9 +22,7 @@ def parts() -> PageParts:
 
 
 def test_a_cell_without_a_formula_is_refused():
-    with pytest.raises(
-        ModelError, match=r"^Recall is a cell without a formula; a page prints"
-    ):
+    with pytest.raises(ModelError, match=r"^Recall is a cell without a formula; a page prints"):
         describe_cell(Recall(3, 4), parts())
 
 
