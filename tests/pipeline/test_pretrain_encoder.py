@@ -19,7 +19,7 @@ from elman.tasks.encoder_pretraining import EncoderPretraining
 from elman.tasks.results import GuessedData
 from elman.training.training_config import TrainingConfig
 from tests.tasks.test_label_guesses import write_topics
-from tests.tasks.topics import TINY, table
+from tests.tasks.topics import TINY, fresh, table
 
 
 def write_text(path: Path, count: int = 60) -> str:
@@ -128,8 +128,8 @@ def test_the_first_phase_reads_800_000_tokens_in_all_and_no_text_over_and_over(
     monkeypatch.setattr(pretrain_encoder, "follow", lambda *given, **options: None)
     task = SimpleNamespace(tokens=tokens, held=[0] * held, net=None, loss=None, unit="tokens", metric="m")
     task.validate, task.build_batches = dict, lambda *given: given
-    model = SimpleNamespace(pretraining=lambda texts: task)
-    assert pretrain_encoder.pretrain_encoder(chosen, model, ["a"] * 1500, tmp_path, {}) is None
+    monkeypatch.setattr(elman.Classifier, "pretraining", lambda model, texts: task)
+    assert pretrain_encoder.pretrain_encoder(chosen, fresh(), ["a"] * 1500, tmp_path, {}) is None
     ((settings, validation, resume),) = seen
     assert (settings.lr, settings.epochs, settings.minutes) == (0.5, epochs, 1.0)
     assert (settings.checkpoint_minutes, settings.seed, settings.patience) == (3.0, 7, 2 if held else 0)
