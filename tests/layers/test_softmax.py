@@ -165,10 +165,10 @@ def test_the_loss_never_holds_all_logits():
     assert int(run.stdout) < logits / 4
 
 
+@torch.no_grad()
 def test_further_tokens_are_together_as_likely_as_an_unknown_one():
     small, large = Softmax(4, 5), Softmax(4, 8)
-    with torch.no_grad():
-        large.W[:5], large.b[:5] = small.W, small.b.normal_()
+    large.W[:5], large.b[:5] = small.W, small.b.normal_()
     large.grow_from(small)
     h = torch.randn(3, 4)
     scores = large.logits(h).exp()
