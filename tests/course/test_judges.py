@@ -33,6 +33,7 @@ def test_a_word_is_right_in_any_letters_and_a_part_of_it_is_not():
 def test_a_tensor_is_judged_by_kind_then_shape_then_values():
     right = torch.ones(2, 3)
     assert differs(right + 1e-7, right) is None
+    assert differs(0 * right + 9e-6, 0 * right) is differs(1e3 * right + 9e-3, 1e3 * right) is None
     assert differs([1.0], right) == "A tensor is expected, and this is list."
     assert differs(torch.ones(3), right) == "The shape should be (2, 3), and it is (3,)."
     assert differs(right * 2, right) == "The shape is right, the values are not."
@@ -88,6 +89,7 @@ FURTHER = [
     ("04.1", lambda i, f, z, o, c: (o, c + i * z), "Nothing is forgotten."),
     ("04.1", lambda i, f, z, o, c: (o, f * c + i * z), "The new h: The shape is right, the values are not."),
     ("04.1", lambda i, f, z, o, c: (o, c, c), "Two values are expected: return h, c."),
+    ("04.1", lambda i, f, z, o, c: torch.stack([o, c]), "Two values are expected: return h, c."),
     ("04.2", 11, "That would be so if 0.05 of the first value were lost at each step."),
     ("04.2", 19, "That many steps leave much less than half."),
     ("04.3", 15150, "The matrices of the recurrence are missing."),
@@ -103,6 +105,7 @@ FURTHER = [
     ("06.2", lambda logits, t: torch.tensor([0.2, 0.3, 0.5]), "The shape is right, the values are not."),
     ("06.3", keep_others, "Other words are kept than the most probable ones that reach p together."),
     ("06.3", keep_two, "The shape is right, the values are not."),
+    ("06.3", lambda ps, p: [1.0], "A tensor is expected, and this is list."),
     ("07.1", lambda chances, typed, k: answers_07._complete(chances, "pri", k), "With nothing typed yet"),
     (
         "07.1",
