@@ -4,11 +4,15 @@ from typing import Any
 
 
 def check_style(fig: Any) -> None:
-    """Lines are thin, what has curves has a faint grid, and what colours mean is said."""
+    """Lines are thin, what has curves has a faint grid, what colours mean is said, and a panel fits a screen."""
     for ax in fig.axes:
         if ax.get_label() == "<colorbar>":
             assert ax.get_ylabel()
             continue
+        grid = ax.get_gridspec()
+        width, height = fig.get_size_inches() / (grid.ncols, grid.nrows)
+        assert 3 <= width <= 26
+        assert 1.5 <= height <= 8
         assert all(line.get_linewidth() <= 2 for line in ax.lines), ax.get_title()
         grids = [axis for axis in (ax.xaxis, ax.yaxis) if axis.get_tick_params()["gridOn"]]
         assert bool(grids) or not ax.lines or ax.images, ax.get_title()

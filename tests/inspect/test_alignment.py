@@ -73,6 +73,9 @@ def test_the_picture_has_the_words_and_the_names_of_its_axes(axes, tmp_path):
     np.testing.assert_array_equal(ax.images[0].get_array(), WEIGHTS)
     assert (ax.images[0].get_clim(), ax.images[0].get_cmap().name) == ((0, 1), "Blues")
     check_style(ax.figure)
+    width, height = ax.figure.get_size_inches()
+    assert 3 < width < 4.5
+    assert 2 < height < 3.5
 
 
 @pytest.mark.parametrize(("count", "across"), [(3, 3), (60, 60), (5, 40)])
