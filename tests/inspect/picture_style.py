@@ -4,7 +4,7 @@ from typing import Any
 
 
 def check_style(fig: Any) -> None:
-    """Lines are thin, what has curves has a faint grid, what colours mean is said, and a panel fits a screen."""
+    """Lines are thin, what has curves has a faint grid, what colours mean is said, panels fit a screen."""
     for ax in fig.axes:
         if ax.get_label() == "<colorbar>":
             assert ax.get_ylabel()
