@@ -176,3 +176,13 @@ def test_further_tokens_are_together_as_likely_as_an_unknown_one():
     torch.testing.assert_close(scores[:, 5:].sum(1), scores[:, UNKNOWN])
     torch.testing.assert_close(scores[:, 5], scores[:, 7])
     assert large.features(h) is h
+
+
+def test_no_token_costs_nothing_of_any_vocabulary():
+    for vocabulary in (5, 3000):
+        h, W = torch.zeros(0, 4, requires_grad=True), torch.randn(vocabulary, 4, requires_grad=True)
+        costs = linear_nll(h, W, None, torch.zeros(0, dtype=torch.long))
+        assert costs.shape == (0,)
+        costs.sum().backward()
+        assert h.grad.shape == (0, 4)
+        assert not W.grad.any()
