@@ -178,11 +178,12 @@ def test_further_tokens_are_together_as_likely_as_an_unknown_one():
     assert large.features(h) is h
 
 
-def test_no_token_costs_nothing_of_any_vocabulary():
-    for vocabulary in (5, 3000):
-        h, W = torch.zeros(0, 4, requires_grad=True), torch.randn(vocabulary, 4, requires_grad=True)
-        costs = linear_nll(h, W, None, torch.zeros(0, dtype=torch.long))
-        assert costs.shape == (0,)
-        costs.sum().backward()
-        assert h.grad.shape == (0, 4)
-        assert not W.grad.any()
+@pytest.mark.parametrize("vocabulary", [5, 3000])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_no_token_costs_nothing(vocabulary, dtype):
+    h, W = (torch.randn(n, 4, dtype=dtype, requires_grad=True) for n in (0, vocabulary))
+    costs = linear_nll(h, W, None, torch.zeros(0, dtype=torch.long))
+    assert costs.shape == (0,)
+    costs.sum().backward()
+    assert h.grad.shape == (0, 4)
+    assert not W.grad.any()
