@@ -133,6 +133,8 @@ def test_a_curve_is_a_table_a_file_and_a_picture_and_the_model_is_that_of_all_da
     done = elman("train", "classifier", *options, "--out", "c", "--curve")
     plain = elman("train", "classifier", *options, "--out", "plain")
     assert (done.code, plain.code) == (0, 0)
+    said = [line for line in done.err.splitlines() if line.startswith("learning curve: ")]
+    assert said[:4] == [f"learning curve: {share} % of the data, seed 0" for share in (10, 20, 40, 70)]
     weights = [(made / name / "model.safetensors").read_bytes() for name in ("c", "plain")]
     assert weights[0] == weights[1]
     stored = json.loads((made / "c" / "curve.json").read_text())

@@ -103,6 +103,12 @@ def test_the_table_of_a_demo_compares_the_model_with_what_is_simpler():
     assert float(rows[0][1]) < float(rows[1][1]) <= 100
 
 
+def test_the_three_likeliest_types_are_shown_with_their_probabilities():
+    chances = {"int": 0.5, "bool": 0.3, "str": 0.15, "float": 0.05}
+    model = SimpleNamespace(classify=lambda texts: [SimpleNamespace(probabilities=chances)])
+    assert ALL["classifier"].answer(model, "how many") == "int 50 %  bool 30 %  str 15 %"
+
+
 def test_the_nearest_word_has_most_of_a_beginning_in_common():
     known = ["bat", "batman", "cat"]
     assert [nearest_word(word, known) for word in ("batmobile", "bar", "zoo", "a")] == [
