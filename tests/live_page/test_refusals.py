@@ -11,9 +11,11 @@ from elman.formula.operation import OPS
 from elman.live_page.describe_cell import describe_cell
 from elman.live_page.describe_tokenizer import describe_tokenizer
 from elman.live_page.operation_script import print_operations
+from elman.live_page.page_file import describe_model
 from elman.live_page.page_parts import PageParts
 from elman.live_page.weight_table import WeightTable
 from elman.text.subword_tokenizer import SubwordTokenizer
+from tests.live_page.models import classifier, language_model
 from tests.own_cells import Recall
 
 
@@ -29,6 +31,17 @@ def test_a_cell_without_a_formula_is_refused():
 def test_a_part_that_nobody_describes_is_refused():
     with pytest.raises(ModelError, match=r"^the model has a object, which a page cannot run$"):
         parts().describe({"x": [object()]})
+
+
+def test_what_json_can_hold_is_described_as_it_is():
+    assert parts().describe({"a": (1, "b", None), "c": [0.5]}) == {"a": [1, "b", None], "c": [0.5]}
+
+
+def test_a_page_knows_the_labels_of_its_model():
+    task = classifier()
+    info = describe_model(task, text="")[0]["info"]
+    assert (info["task"], info["labels"]) == ("classifier", list(task.labels.items))
+    assert "labels" in describe_model(language_model(), text="")[0]["info"]
 
 
 def test_masks_of_zoneout_are_described_with_their_rates():

@@ -67,6 +67,7 @@ def test_a_resumed_run_adds_a_session(tmp_path, monkeypatch):
     assert "seconds" not in read(tmp_path / "m")["sessions"][0], "a killed session has no end"
     run_recipe(recipe(tmp_path, evaluate_every=2), tmp_path / "m", resume=True, command="second")
     assert [s["command"] for s in read(tmp_path / "m")["sessions"]] == ["first", "second"]
+    assert "Made by `first`" in (tmp_path / "m" / "README.md").read_text()
     run_recipe(chosen, tmp_path / "m", command="anew", overwrite=True)
     assert [s["command"] for s in read(tmp_path / "m")["sessions"]] == ["anew"]
 
