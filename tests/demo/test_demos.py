@@ -109,6 +109,46 @@ def test_the_three_likeliest_types_are_shown_with_their_probabilities():
     assert ALL["classifier"].answer(model, "how many") == "int 50 %  bool 30 %  str 15 %"
 
 
+COUNTS = {"seq2seq": len(SOUNDS), "lm": 120, "classifier": 120}
+COUNTS["tagger"] = sum(len(one.words) for some in ALL["tagger"].data.values() for one in some)
+
+
+@pytest.mark.parametrize("task", ALL)
+def test_a_demo_says_what_it_learns_from_and_what_to_type_next(task: str, tmp_path: Path):
+    demo, folder = ALL[task], tmp_path / "my models"
+    assert f" {COUNTS[task]:,} " in demo.about
+    commands = demo.commands(folder)
+    assert len(commands) == len(demo.next_commands) > 1
+    assert all(f"'{folder}'" in line for line in commands), "a blank in a name is quoted"
+    tests = [line for line in commands if line.startswith("elman evaluate")]
+    assert all(line.endswith(f"'{folder}/data/test.{demo.extension}'") for line in tests)
+    assert bool(tests) == (task != "lm")
+
+
+def test_a_language_model_writes_two_sentences_for_each_beginning_and_completes_words():
+    asked = []
+
+    class Writer:
+        def generate(self, prompt, way, *, n, config):
+            asked.append((prompt, way.temperature, way.seed, n, config.max_tokens))
+            return [SimpleNamespace(text=f"{prompt} {i}") for i in range(n)]
+
+        def complete(self, text):
+            return [SimpleNamespace(text=f"{text}{i}", probability=i / 4) for i in (1, 2)]
+
+    demo = ALL["lm"]
+    lines = [*demo.examples(Writer())]
+    assert [line for line in lines if not line.startswith("  ")] == [
+        *("Sentences it writes:", "", "Words it completes:")
+    ]
+    written = lines[1 : lines.index("")]
+    assert len(written) == 2 * len({prompt for prompt, *_ in asked}) == 6
+    assert {(temperature, seed, n, most) for _, temperature, seed, n, most in asked} == {(0.5, 1, 2, 60)}
+    assert lines[-1] == "  a list of str…  a list of str1 25 %  a list of str2 50 %"
+    assert demo.continue_text(Writer(), "If") == "If 0"
+    assert asked[-1] == ("If", 0.5, None, 1, 60)
+
+
 def test_the_nearest_word_has_most_of_a_beginning_in_common():
     known = ["bat", "batman", "cat"]
     assert [nearest_word(word, known) for word in ("batmobile", "bar", "zoo", "a")] == [
