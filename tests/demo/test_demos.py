@@ -7,14 +7,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 
 from elman import artifact
-from elman.demo import DEMOS
+from elman.demo import DEMOS, pronunciation
 from elman.demo.demonstration import Demo
 from elman.demo.docstring_lm import DocstringDemo
 from elman.demo.parameter_types import ParameterTypeDemo
 from elman.demo.pronunciation import PronunciationDemo, nearest_word
-from elman.demo.punctuation import PunctuationDemo, build_passages, f1_of_changes, strip_marks
+from elman.demo.punctuation import OWN, PunctuationDemo, build_passages, f1_of_changes, strip_marks
 from elman.pipeline import run_recipe
 from elman.pipeline.recipe import build
 
@@ -147,6 +148,68 @@ def test_a_language_model_writes_two_sentences_for_each_beginning_and_completes_
     assert lines[-1] == "  a list of str…  a list of str1 25 %  a list of str2 50 %"
     assert demo.continue_text(Writer(), "If") == "If 0"
     assert asked[-1] == ("If", 0.5, None, 1, 60)
+
+
+def test_words_are_shown_with_how_they_sound_and_a_sign_where_the_model_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    demo, asked = ALL["seq2seq"], []
+    held = demo.keys("test")
+    known = held[0]
+    monkeypatch.setattr(pronunciation, "_OWN", ("quux", known))
+
+    class Half:
+        def translate(self, words: list[str]) -> list[str]:
+            asked.append(words)
+            return [" ".join(word.upper()) if i % 2 == 0 else "X" for i, word in enumerate(words)]
+
+    head, *lines = demo.examples(Half())
+    assert head == "Held-out words, how they sound, and what it says:"
+    shown = held[:: len(held) // 8][:8]
+    right = [" ".join(word.upper()) for word in shown]
+    assert lines[:8] == [
+        f"  {word:16} {sounds:32} {sounds if i % 2 == 0 else 'X   ✗'}"
+        for i, (word, sounds) in enumerate(zip(shown, right, strict=True))
+    ]
+    assert lines[8:] == ["", "Words and names that no dictionary has:", f"  {'quux':16} Q U U X"]
+    assert asked == [shown, ["quux"]]
+    assert demo.answer(Half(), "Ab cd") == "A B  |  X"
+
+
+def test_where_the_model_looks_is_drawn_for_the_longest_held_out_word(tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    words = {**SOUNDS, **{f"{'a' * n}b": [("A",)] for n in range(5, 60)}}
+    demo, seen = PronunciationDemo(words, MINUTES), []
+
+    class Looking(Knowing):
+        def align(self, word: str, answer: str) -> Any:
+            seen.append((word, answer))
+            return SimpleNamespace(weights=torch.ones(1, 1), source=["a"], target=["b"])
+
+    assert [*demo.pictures(Looking(demo), tmp_path)] == [tmp_path / "attention.png"]
+    longest = max(map(len, demo.keys("test")[:200]))
+    ((word, answer),) = seen
+    assert (len(word), answer) == (longest, " ".join(words[word][0]))
+
+
+def test_passages_are_shown_without_their_signs_and_with_those_of_the_model():
+    demo = ALL["tagger"]
+    lines = [*demo.examples(Knowing(demo, "X."))]
+    passages = [one for name in demo.keys("test") for one in demo.data[name]][:40:14]
+    assert lines[0] == "Passages from files that it has not seen, first without:"
+    for i, one in enumerate(passages):
+        plain, marked, blank = lines[1 + 3 * i : 4 + 3 * i]
+        assert (plain, blank) == (f"  {' '.join(one.words)}", "")
+        assert marked == "  " + " ".join(f"{word.capitalize()}." for word in one.words)
+    rest = lines[1 + 3 * len(passages) :]
+    assert rest[0] == "And text that is from no such file:"
+    assert len(rest) == 1 + len(OWN)
+    rows = demo.file_text("test").split("\n\n")
+    assert [len(some.splitlines()) for some in rows[:-1]] == [
+        len(one.words) for name in demo.keys("test") for one in demo.data[name]
+    ]
+    first = next(one for name in demo.keys("test") for one in demo.data[name])
+    assert rows[0].splitlines()[0] == f"{first.words[0]} {first.tags[0]}"
 
 
 def test_the_nearest_word_has_most_of_a_beginning_in_common():
