@@ -67,6 +67,7 @@ def test_what_the_failed_work_held_is_let_go():
         held.append(weakref.ref(array))
         allocate_bytes()
 
-    with pytest.raises(ModelError), refuse_shortage("here"):
+    with pytest.raises(ModelError) as refused, refuse_shortage("here"):
         work()
+    assert isinstance(refused.value.__context__, MemoryError), "which leads to the frames of the work"
     assert held[0]() is None
