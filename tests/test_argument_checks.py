@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import pytest
@@ -66,6 +68,59 @@ def test_another_kind_is_named(given, named, message):
 def test_a_number_out_of_range_is_named(given, named):
     with pytest.raises(ConfigError, match=r"^plain: (n|share) is [\d.]+; it must be "):
         checked(*given, **named)
+
+
+class Named(Protocol):
+    """What has a name."""
+
+    name: str
+
+
+def various(
+    one: Any = 1,
+    function: Callable[[int], int] = abs,
+    items: Sequence[int] = (),
+    numbers: list[int] | None = None,
+    place: Path | str | float = ".",
+    named: Named | None = None,
+    text: str = "",
+) -> None:
+    """Annotations of all kinds."""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"one": object()},
+        {"function": len, "numbers": ["of", "anything"]},
+        {"items": 3, "named": 3, "text": 3},
+        {"place": Path("x")},
+        {"place": 2, "numbers": None},
+    ],
+    ids=str,
+)
+def test_what_no_class_tells_passes(given):
+    check_arguments(various)(**given)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"function": 3}, "various: function is 3; it must be a Callable"),
+        ({"numbers": (1,)}, "various: numbers is (1,); it must be a list or None"),
+        ({"place": b"x"}, "various: place is b'x'; it must be a Path, a string or a number"),
+    ],
+    ids=str,
+)
+def test_what_a_class_tells_is_refused_in_words(given, message):
+    with pytest.raises(ArgumentError) as error:
+        check_arguments(various)(**given)
+    assert str(error.value) == message
+
+
+def test_arguments_in_their_places_have_their_names():
+    with pytest.raises(ArgumentError, match=r"^various: numbers is 'x'"):
+        check_arguments(various)(1, abs, (), "x")
 
 
 def test_an_array_of_one_number_has_no_items():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -122,6 +123,9 @@ def refusal(data: dict[str, object]) -> str:
         ({"seed": "a"}, "seed is 'a'; expected a whole number"),
         ({"limit": "some"}, "limit is 'some'; expected a number or 'all'"),
         ({"weights": {"a": "b"}}, "weights.a is 'b'; expected a number"),
+        ({"weights": 3}, "weights is 3; expected a table"),
+        ({"name": {"a": 1}}, "name is {'a': 1}; expected a text"),
+        ({"other": 3}, "other is 3; expected 'words', 'subwords' or none"),
     ],
 )
 def test_a_refusal_says_what_where_and_what_is_right(data: dict[str, object], message: str) -> None:
@@ -133,8 +137,11 @@ def test_whole_numbers_are_numbers_but_truth_is_not() -> None:
     assert isinstance(built.dropout, float)
     with pytest.raises(ConfigError, match="expected a number"):
         build_config(Model, {"hidden": 1, "dropout": True})
-    with pytest.raises(ConfigError, match="expected a number"):
-        build_config(Model, {"hidden": 1, "dropout": 10**400})
+    largest = int(sys.float_info.max)
+    assert build_config(Model, {"hidden": 1, "dropout": -largest}).dropout == -largest
+    for too_large in (largest + 1, 10**400):
+        with pytest.raises(ConfigError, match="expected a number"):
+            build_config(Model, {"hidden": 1, "dropout": too_large})
 
 
 def test_a_kind_alone_stands_for_its_defaults() -> None:
@@ -153,6 +160,7 @@ def test_a_kind_alone_stands_for_its_defaults() -> None:
         ("lstm", "lstm"),
         ('"1"', "1"),
         ("[1, 2]", [1, 2]),
+        ("{x = 1}", {"x": 1}),
         ("2024-01-01", "2024-01-01"),
         ("a=b", "a=b"),
         ("1\ny = 2", "1\ny = 2"),
@@ -208,6 +216,8 @@ def test_what_is_no_text_file_is_refused(tmp_path: Path) -> None:
     for name in (path, tmp_path):
         with pytest.raises(ConfigError, match=f"^{name}: "):
             read_recipe(name)
+    with pytest.raises(ConfigError, match=r"^'a\\x00b': no file can have this name$"):
+        read_recipe("a\0b")
     path.write_bytes(b"a = '\xff'")
     with pytest.raises(ConfigError, match="byte 6 is not UTF-8"):
         read_recipe(path)
@@ -230,16 +240,38 @@ class Inner:
 @dataclass(frozen=True)
 class Outer:
     training: Inner = field(default_factory=lambda: Inner(lr=0.006))
+    model: Model = field(default_factory=lambda: Model(hidden=3))
+    further: Inner | None = None
+    one: tuple[int] = (1,)
+    derived: int = field(default=7, init=False)
 
 
 def test_a_table_leaves_the_defaults_of_its_place_to_what_it_does_not_say():
     assert build_config(Outer, {"training": {"epochs": 3}}) == Outer(Inner(lr=0.006, epochs=3))
+    assert build_config(Outer, {"model": {"cell": "gru"}}) == Outer(model=Model(hidden=3, cell="gru"))
+
+
+def test_a_table_that_may_be_left_out_is_one_of_the_only_kind_there_is():
+    assert build_config(Outer, {"further": {"lr": 1}}) == Outer(further=Inner(lr=1.0))
+
+
+def test_what_is_derived_is_neither_written_nor_read():
+    assert "derived" not in to_plain(Outer())
+    with pytest.raises(ConfigError, match="unknown key 'derived'"):
+        build_config(Outer, {"derived": 7})
+
+
+def test_a_list_of_one_has_one():
+    assert build_config(Outer, {"one": [2]}).one == (2,)
+    with pytest.raises(ConfigError, match=r"^one is \[2, 3\]; expected a list of 1: a whole number$"):
+        build_config(Outer, {"one": [2, 3]})
 
 
 @dataclass(frozen=True)
 class Settling:
     layers: int = 2
     kind: str = "auto"
+    sizes: tuple[int, ...] = field(default_factory=tuple)
 
     def __post_init__(self) -> None:
         if self.kind == "auto":

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import elman
+from elman.devices import choose_device, describe_choice, find_device
 from elman.errors import ConfigError
 
 NO_GPU = pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
@@ -26,3 +27,17 @@ def test_loading_refuses_it(device, message, tmp_path):
 def test_training_refuses_it(device, message):
     with pytest.raises(ConfigError, match=message):
         elman.Classifier.train([("good", "a"), ("bad", "b")] * 4, device=device)
+
+
+def test_a_device_is_found_by_its_name_and_auto_is_the_best_there_is():
+    assert find_device("cpu") == torch.device("cpu") == find_device(torch.device("cpu"))
+    assert choose_device("cuda:1") == "cuda:1"
+    assert choose_device("auto") == ("cuda" if torch.cuda.is_available() else "cpu")
+    assert describe_choice("cpu") == ""
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "1 GPU"), (2, "2 GPUs")])
+def test_how_many_gpus_there_are_is_said(count, said, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
+    with pytest.raises(ConfigError, match=rf"device 'cuda:99': PyTorch finds {said} here; say device='cpu'"):
+        find_device("cuda:99")

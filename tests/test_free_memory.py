@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import resource
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -37,7 +39,7 @@ def test_a_machine_without_limits_has_what_it_says(tmp_path: Path) -> None:
 def test_the_limit_of_a_container_counts_and_pages_of_files_are_given_back(tmp_path: Path) -> None:
     stat = "anon 5\ninactive_file 1000000\n"
     files = {"memory.max": f"{2 * GB}\n", "memory.current": f"{GB}\n", "memory.stat": stat}
-    group(machine(tmp_path), "0::/job/step\n", "job", files)
+    group(machine(tmp_path), "0::/job:1/step\n", "job:1", files)
     assert free_memory(root=tmp_path) == 2 * GB - GB + 1_000_000
 
 
@@ -78,3 +80,14 @@ def test_what_does_not_fit_is_refused_with_both_sizes_and_a_remedy(monkeypatch: 
     said = r"^the weights would need about 5\.0 GB, but 4\.5 GB are free here: take fewer$"
     with pytest.raises(ConfigError, match=said):
         check_memory(5 * GB, "the weights", "take fewer")
+
+
+def test_a_system_that_says_nothing_has_all_the_memory_that_is_asked_for(tmp_path, monkeypatch) -> None:
+    assert free_memory(root=tmp_path) < inf, "how much is built in"
+
+    def refuse(name: str) -> int:
+        raise ValueError(name)
+
+    monkeypatch.setattr(os, "sysconf", refuse)
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    assert free_memory(root=tmp_path) == inf

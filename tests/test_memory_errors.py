@@ -1,6 +1,7 @@
 """Out of memory is one sentence, whoever says it; other errors are left alone."""
 
 import errno
+import weakref
 
 import numpy as np
 import pytest
@@ -48,9 +49,25 @@ def test_a_gpu_and_the_system_are_heard_too():
     assert describe_shortage(OSError(errno.ENOMEM, "Cannot allocate memory")) == "out of memory"
 
 
-@pytest.mark.parametrize("error", [RuntimeError("shapes differ"), OSError(errno.ENOSPC, "full"), KeyError("a")])
+@pytest.mark.parametrize(
+    "error", [RuntimeError("shapes differ"), OSError(errno.ENOSPC, "full"), KeyError("out of memory")]
+)
 def test_other_errors_stay_what_they_are(error):
     assert describe_shortage(error) is None
     with pytest.raises(type(error)) as raised, refuse_shortage("here"):
         raise error
     assert raised.value is error
+
+
+def test_what_the_failed_work_held_is_let_go():
+    held = []
+
+    def work() -> None:
+        array = np.zeros(3)
+        held.append(weakref.ref(array))
+        allocate_bytes()
+
+    with pytest.raises(ModelError) as refused, refuse_shortage("here"):
+        work()
+    assert isinstance(refused.value.__context__, MemoryError), "which leads to the frames of the work"
+    assert held[0]() is None

@@ -30,6 +30,21 @@ def test_a_number_has_no_exponent_and_four_digits_that_are_right(value, negative
     assert float(text.replace(",", "")) == pytest.approx(value, rel=5e-4)
 
 
+@pytest.mark.parametrize(
+    ("value", "digits", "said"),
+    [
+        (0.000012345678, 4, "0.00001235"),
+        (0.98765, 2, "0.99"),
+        (1.5, 4, "1.5"),
+        (2.0, 4, "2"),
+        (1234.56, 4, "1,235"),
+        (123_456.7, 4, "123,457"),
+    ],
+)
+def test_a_number_has_no_more_digits_than_asked_for_and_no_zeros_at_its_end(value, digits, said):
+    assert format_number(value, digits) == said
+
+
 @given(some.integers(0, 10**15))
 def test_a_count_is_whole_with_commas(count):
     assert format_score("examples", float(count)) == format_score("anything", count) == f"{count:,}"
@@ -55,7 +70,10 @@ def test_a_probability_is_never_above_one_or_below_zero(chance):
 
 @pytest.mark.parametrize(
     ("seconds", "said"),
-    [(0.84, "0.8 s"), (42, "42 s"), (59.6, "1 min 0 s"), (200, "3 min 20 s"), (3900, "1 h 5 min")],
+    [
+        *((0.84, "0.8 s"), (9.04, "9.0 s"), (9.95, "10 s"), (10.4, "10 s"), (42, "42 s"), (59.6, "1 min 0 s")),
+        *((200, "3 min 20 s"), (3900, "1 h 5 min"), (7200, "2 h 0 min"), (3_600_000, "1,000 h 0 min")),
+    ],
 )
 def test_a_duration_is_said_in_the_units_that_matter(seconds, said):
     assert format_duration(seconds) == said
@@ -63,7 +81,7 @@ def test_a_duration_is_said_in_the_units_that_matter(seconds, said):
 
 @pytest.mark.parametrize(
     ("size", "said"),
-    [(512, "512 bytes"), (1000, "1.0 kB"), (999_990, "1.0 MB"), (12_345_678, "12.3 MB"), (3e15, "3,000.0 TB")],
+    [(999, "999 bytes"), (1000, "1.0 kB"), (999_990, "1.0 MB"), (12_345_678, "12.3 MB"), (3e15, "3,000.0 TB")],
 )
 def test_a_size_is_said_in_the_unit_that_fits(size, said):
     assert format_size(size) == said
@@ -79,6 +97,7 @@ def test_a_clock_keeps_its_width(seconds, said):
 def test_long_lists_of_names_are_cut():
     assert format_names("abc") == "a, b, c"
     assert format_names("abcdefgh", 3) == "a, b, c and 5 others"
+    assert format_names("abcd", 3) == "a, b, c, d"
     assert format_percent(0.123, 1) == "12.3 %"
 
 

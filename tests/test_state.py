@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from elman.state import eval_mode
+from elman.state import State, eval_mode, from_bytes, leaves, repeat, shard_slice, to_bytes
 
 
 def parts() -> nn.Module:
@@ -38,3 +38,29 @@ def test_eval_mode_touches_nothing_where_there_is_nothing_to_change(monkeypatch)
     with eval_mode(net):
         pass
     assert not walked
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        torch.ones(2, 3),
+        tuple(torch.full((1, 2), float(i)) for i in range(12)),
+        State(c=(torch.ones(1), State(h=torch.zeros(2), c=torch.ones(2))), h=torch.ones(1, 2)),
+    ],
+    ids=["tensor", "twelve", "nested"],
+)
+def test_a_state_comes_back_from_its_bytes_with_its_parts_in_their_order(state):
+    again = from_bytes(to_bytes(state))
+    assert [path for path, _ in leaves(again)] == [path for path, _ in leaves(state)]
+    assert all(torch.equal(a, b) for (_, a), (_, b) in zip(leaves(again), leaves(state), strict=True))
+
+
+def test_each_row_is_of_one_process_and_no_process_has_two_more_than_another():
+    for count in (0, 2, 7, 12):
+        shares = [range(count)[shard_slice(count, rank, 3)] for rank in range(3)]
+        assert [row for share in shares for row in share] == [*range(count)]
+        assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+def test_copies_of_a_row_stand_beside_each_other():
+    assert repeat(torch.tensor([[1], [2]]), 2).tolist() == [[1], [1], [2], [2]]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -133,7 +134,7 @@ def _scalar(kind: Any, value: Any, where: str) -> Any:
     if kind is Path and isinstance(value, str | Path):
         return Path(value)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        if abs(value) < 1 << 1023:
+        if abs(value) <= sys.float_info.max:
             return float(value)
     elif type(value) is kind or (kind is str and isinstance(value, str)):
         return value

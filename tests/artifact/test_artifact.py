@@ -17,6 +17,7 @@ from elman.errors import ConfigError, ModelError
 from elman.pipeline.recipe import recipe_class
 from elman.tasks.classifier.task import Classifier, ClassifierConfig
 from elman.tasks.config import TokenizerConfig
+from elman.tasks.tagger.task import Tagger
 from tests.folders.killing import kill_at_step
 from tests.model_folder import store_model
 from tests.tasks.topics import TINY, examples, fresh
@@ -103,6 +104,11 @@ def refused(folder: Path, *, about: str = "") -> None:
     assert str(folder) in message
     assert about in message
     assert "\n" not in message
+
+
+def test_a_model_of_another_task_is_refused(folder):
+    with pytest.raises(ModelError, match=r"holds a classifier, not a tagger$"):
+        artifact.load(folder, Tagger)
 
 
 def test_what_is_no_folder_is_refused(tmp_path):
@@ -255,7 +261,7 @@ def test_half_a_surrogate_pair_is_no_label(folder):
 def test_weights_that_are_no_numbers_are_not_written_over_a_model(folder):
     exploded = fresh()
     exploded.net.decide[0].bias.data[0] = float("nan")
-    with pytest.raises(ModelError, match=r"decide\.0\.bias holds NaN"):
+    with pytest.raises(ModelError, match=r"model\.safetensors: decide\.0\.bias holds NaN"):
         artifact.save_model(exploded, folder)
     artifact.load(folder)
 

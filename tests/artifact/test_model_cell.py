@@ -119,6 +119,7 @@ def test_a_given_cell_must_be_the_one_that_is_stored(folder, tmp_path):
     topics.fresh().save(tmp_path / "lstm")
     with pytest.raises(ModelError, match="was trained with the cell 'lstm', not with 'Recall'"):
         elman.load(tmp_path / "lstm", cell=Recall)
+    assert elman.load(tmp_path / "lstm", cell="lstm").config.cell == "lstm"
 
 
 def test_code_that_a_program_registered_is_taken(folder, monkeypatch):

@@ -92,6 +92,13 @@ def test_what_answers_need_may_not(folder: Path, name: str) -> None:
     refuse(folder, f"{name} is missing")
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="a file that is there and cannot be read")
+def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
+    (folder / "vocab.json").unlink()
+    (folder / "vocab.json").symlink_to("/proc/self/mem")
+    refuse(folder, "vocab.json: cannot be read (Input/output error)")
+
+
 def test_a_file_that_was_put_in_is_refused(folder: Path) -> None:
     (folder / "decision.json").write_text('{"kind": "softmax", "temperature": 9.0}')
     refuse(folder, "decision.json is not of this model")
@@ -119,4 +126,5 @@ def test_a_loaded_model_is_saved_with_digests_of_its_own(folder: Path, tmp_path:
     artifact.save_model(model, tmp_path / "again")
     stored = [json.loads((f / "config.json").read_text()) for f in (folder, tmp_path / "again")]
     assert stored[0] == stored[1]
+    assert model.record.config.keys() == {"task", "data", "model"}
     assert artifact.load(tmp_path / "again").classify(TEXTS) == model.classify(TEXTS)

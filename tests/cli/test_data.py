@@ -55,6 +55,45 @@ def test_a_missing_corpus_fails_the_check_only_where_it_is_named(toy, tmp_path: 
     assert isinstance(typed("data", "check").exception, DataError)
 
 
+def test_the_table_says_what_is_there_of_each_corpus(toy, tmp_path: Path, monkeypatch):
+    some = corpus(toy, known("a.txt", TEXT), known("b.txt", TEXT), known("c.txt", TEXT))
+    monkeypatch.setitem(read_catalogue(), "toy", some)
+    folder, size = tmp_path / "toy", "1.0 MB"
+    folder.mkdir()
+
+    def row() -> list[str]:
+        lines = typed("data", "check", "--out", str(tmp_path)).stdout.splitlines()
+        assert lines[0].split() == ["corpus", "size", "here", "licence"]
+        assert len(lines) == 1 + len(read_catalogue())
+        return lines[-1].split(maxsplit=3)
+
+    assert row() == ["toy", *size.split(), "missing  none"]
+    (folder / "a.txt").write_bytes(TEXT)
+    assert row() == ["toy", *size.split(), "1 whole, 2 missing  none"]
+    (folder / "b.txt").write_bytes(TEXT[1:])
+    assert row() == ["toy", *size.split(), "1 whole, 1 damaged, 1 missing  none"]
+
+
+def test_what_is_fetched_is_counted_and_nothing_is_said_of_a_folder_that_recipes_know(
+    toy, tmp_path, monkeypatch
+):
+    toy.files["b.txt"] = TEXT
+    for files in (("a.txt",), ("a.txt", "b.txt")):
+        some = corpus(toy, *(known(name, TEXT) for name in files))
+        monkeypatch.setitem(read_catalogue(), "toy", some)
+        monkeypatch.setenv("ELMAN_DATA", str(tmp_path))
+        said = typed("data", "get", "toy").stderr.splitlines()
+        assert said[-1] == f"  {len(files)} file{'s' if len(files) > 1 else ''}, whole by SHA-256"
+        assert said[0].startswith("A toy, ")
+
+
+def test_an_archive_is_of_one_corpus(toy, tmp_path: Path):
+    error = typed("data", "get", "toy", "trec", "--from", "x.zip", "--out", str(tmp_path)).exception
+    assert str(error) == "--from is the archive of one corpus: name that one alone"
+    twice = typed("data", "get", "toy", "toy", "--out", str(tmp_path))
+    assert twice.stdout == f"{tmp_path / 'toy'}\n", "a corpus that is named twice is fetched once"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

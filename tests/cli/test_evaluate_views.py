@@ -10,6 +10,10 @@ from typing import NamedTuple
 import pytest
 
 from elman.cli import main
+from elman.cli.evaluation_run import Evaluated
+from elman.cli.evaluation_views import EvaluationViews, show_slices
+from elman.errors import ConfigError
+from elman.inspect.mistakes import ExplainedMistake
 from elman.pipeline import train
 from elman.tasks.classifier.task import Classifier
 from tests.tasks.topics import table
@@ -129,6 +133,8 @@ def test_a_curve_is_a_table_a_file_and_a_picture_and_the_model_is_that_of_all_da
     done = elman("train", "classifier", *options, "--out", "c", "--curve")
     plain = elman("train", "classifier", *options, "--out", "plain")
     assert (done.code, plain.code) == (0, 0)
+    said = [line for line in done.err.splitlines() if line.startswith("learning curve: ")]
+    assert said[:4] == [f"learning curve: {share} % of the data, seed 0" for share in (10, 20, 40, 70)]
     weights = [(made / name / "model.safetensors").read_bytes() for name in ("c", "plain")]
     assert weights[0] == weights[1]
     stored = json.loads((made / "c" / "curve.json").read_text())
@@ -173,3 +179,37 @@ def test_a_curve_that_was_interrupted_is_resumed(elman, made, monkeypatch):
     assert stored[0] == stored[1]
     assert [len(point["scores"]) for point in stored[0]["points"]] == [2] * 5
     assert "±" in whole.out
+
+
+def test_slices_are_a_table_for_each_way_with_counts_and_scores(capsys):
+    length = {"by": "length", "slice": "1 to 5 tokens", "count": 1234, "accuracy": 91.256}
+    unseen = {"by": "unseen words", "slice": "none", "count": 7, "accuracy": 50.0}
+    show_slices([length, {**length, "slice": "9 tokens", "count": 1}, unseen])
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        *("by length", "n accuracy", "1 to 5 tokens 1,234 91.26", "9 tokens 1 91.26"),
+        *("by unseen words", "n accuracy", "none 7 50.00"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "asked", [(Path("e.tsv"), False, None), (None, True, None), (None, False, Path("r.png"))]
+)
+def test_views_are_of_one_model(asked):
+    EvaluationViews(None, False, None).reject_all()
+    with pytest.raises(
+        ConfigError, match=r"^--errors, --slices and --reliability are for one model; leave the"
+    ):
+        EvaluationViews(*asked).reject_all()
+
+
+@pytest.mark.parametrize(
+    ("whys", "said"), [((None, ()), "2 mistakes, 1 of them explained"), (((), ()), "2 mistakes")]
+)
+def test_how_many_mistakes_are_explained_is_said(whys, said, tmp_path, monkeypatch, capsys):
+    some = [ExplainedMistake({"where": "f:1"}, why) for why in whys]
+    monkeypatch.setattr("elman.inspect.mistakes.explain_mistakes", lambda model, judgement: some)
+    path = tmp_path / "e.jsonl"
+    assert EvaluationViews(path, False, None).show(Evaluated(None, None, None)) == {}
+    assert capsys.readouterr().err == f"{said}: {path}\n"
+    assert len(path.read_text().splitlines()) == 2

@@ -12,6 +12,7 @@ class Site:
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
         self.moved: dict[str, str] = {}
+        self.refused: dict[str, int] = {}
         self.breaks_off_after: int | None = None
         self.knows_ranges = True
         self.asked: list[tuple[str, str | None]] = []
@@ -30,6 +31,8 @@ def serve_site() -> Iterator[Site]:
                 self.send_response(302)
                 self.send_header("Location", site.moved[name])
                 self.end_headers()
+            elif name in site.refused:
+                self.send_error(site.refused[name])
             elif name not in site.files:
                 self.send_error(404)
             else:

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 
 from elman.course.stories import tell_stories
+from elman.course.story_grammar import RULES
 
 
 def test_a_sentence_comes_as_often_as_its_probability_says() -> None:
@@ -33,3 +34,13 @@ def test_a_hero_keeps_the_same_pronouns_through_a_story() -> None:
 
 def test_the_same_seed_tells_the_same_stories() -> None:
     assert tell_stories(5, seed=1) == tell_stories(9, seed=1)[:5] != tell_stories(5, seed=2)
+
+
+def test_the_words_of_a_phrase_stand_in_their_order() -> None:
+    texts = " ".join(story.text for story in tell_stories(2000, seed=8))
+    pieces = [phrase.split() for phrases in RULES.values() for phrase in phrases]
+    phrases = [
+        [one.partition("/")[0] for one in some] for some in pieces if len(some) > 1 and not {*some} & {*RULES}
+    ]
+    assert phrases
+    assert all(" ".join(words) in texts for words in phrases)

@@ -51,6 +51,25 @@ def test_a_paragraph_has_one_indent_whatever_the_lengths_of_its_lines():
     assert list(sentences(prose.replace("    or", "        or"))) == []
 
 
+@pytest.mark.parametrize(("words", "found"), [(4, False), (5, True), (40, True), (41, False)])
+def test_a_sentence_has_five_to_forty_words(words, found):
+    said = " ".join(["The", *["word"] * (words - 1)]) + "."
+    assert list(sentences(said)) == [said] * found
+
+
+def test_a_sentence_has_both_signs_of_a_quotation():
+    assert list(sentences('This one says "yes" and then "no" to all.')) == [
+        'This one says "yes" and then "no" to all.'
+    ]
+    assert list(sentences('This one says "yes" and then "no to all.')) == []
+
+
+@pytest.mark.parametrize("line", ["- an item of a list of things.", ">>> print the name of the file."])
+def test_a_paragraph_with_a_line_that_is_no_prose_is_left_out(line):
+    assert list(sentences(f"Read all of the lines of it.\n{line}")) == []
+    assert list(sentences(f"Read all of the lines of it.\n\n{line}")) == ["Read all of the lines of it."]
+
+
 def test_a_sentence_that_stands_twice_is_found_once():
     file = '"""This sentence stands in two files."""'
     assert list(collect_sentences([SourceFile("a.py", file), SourceFile("b.py", file)])) == ["a.py"]

@@ -34,3 +34,14 @@ def test_sentences_of_a_file_stand_together():
     found = build_passages({"a": ["One is here.", "NumPy is not.", "Two is."], "b": ["Only NumPy."]})
     assert [restore_text(one) for one in found.pop("a")] == ["One is here. Two is."]
     assert found == {}
+
+
+def test_a_single_capital_is_one_of_a_name_and_several_are_of_an_abbreviation():
+    assert tag_passage("I saw NASA, A B.").tags == ("X", "x", "XX,", "X", "X.")
+
+
+def test_a_passage_has_three_sentences_and_the_last_one_what_is_left():
+    five = [f"Here is number {i}." for i in "abcde"]
+    made = build_passages({"a": five})["a"]
+    assert [restore_text(one) for one in made] == [" ".join(five[:3]), " ".join(five[3:])]
+    assert len(build_passages({"a": five}, together=1)["a"]) == 5

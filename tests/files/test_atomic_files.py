@@ -53,6 +53,13 @@ def test_a_file_is_whole_when_it_is_brought_to_the_disk(tmp_path, monkeypatch):
     assert sizes[0] == len(b"content")
 
 
+def test_what_is_brought_to_the_disk_is_closed_again(tmp_path):
+    (tmp_path / "file").touch()
+    opened = len(os.listdir("/dev/fd"))
+    sync_tree(tmp_path)
+    assert len(os.listdir("/dev/fd")) == opened
+
+
 def test_all_of_a_folder_is_brought_to_the_disk_but_not_what_links_point_to(tmp_path, monkeypatch):
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a" / "b" / "file").touch()

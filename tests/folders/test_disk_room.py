@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from elman.errors import ConfigError
-from elman.folders.disk_room import check_room
+from elman.folders.disk_room import check_room, file_size
 from elman.pipeline import run_recipe
 from tests.pipeline.test_train_recipe import recipe
 
@@ -23,6 +23,11 @@ def test_two_checkpoints_must_fit_beside_the_one_that_is_there(tmp_path: Path, m
         f"{tmp_path}: 1.5 kB are free on its disk, but the run needs 2.0 kB (a checkpoint takes 1.0 kB, "
         "and two while one replaces the other); make room, or give another folder"
     )
+
+
+def test_a_file_that_is_not_there_takes_no_room(tmp_path: Path):
+    (tmp_path / "a").write_bytes(b"abc")
+    assert (file_size(tmp_path / "a"), file_size(tmp_path / "b")) == (3, 0)
 
 
 def test_a_run_is_refused_before_its_first_update(tmp_path: Path, monkeypatch):

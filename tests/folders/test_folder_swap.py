@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Callable
 from itertools import count, groupby
 from pathlib import Path
 
 import pytest
 
-from elman.folders.folder_lock import lock_folder
+from elman.folders import folder_swap
+from elman.folders.folder_lock import FolderInUseError, lock_folder
 from elman.folders.folder_swap import finish_swap, read_settled, stage_files
 from tests.folders.killing import kill_at_step
 
@@ -82,6 +85,9 @@ def test_each_step_of_a_swap_is_on_the_disk_before_the_next_begins(tmp_path, mon
 
     for name, word in {"rename": "say how far", "replace": "move", "rmdir": "end"}.items():
         log(name, word)
+    moved: list[str] = []
+    move = os.replace
+    monkeypatch.setattr(os, "replace", lambda old, new: (moved.append(new.name), move(old, new))[1])
     number = tmp_path.stat().st_ino
     monkeypatch.setattr(
         os, "fsync", lambda handle: steps.append("sync") if os.fstat(handle).st_ino == number else None
@@ -89,6 +95,8 @@ def test_each_step_of_a_swap_is_on_the_disk_before_the_next_begins(tmp_path, mon
     os.rename(tmp_path / ".new.files", tmp_path / ".complete")
     finish_swap(tmp_path)
     assert [word for word, _ in groupby(steps[1:])] == ["say how far", "sync", "move", "sync", "end"]
+    assert sorted(moved) == sorted(NEW)
+    assert moved[-1] == "config.json", "what makes it a model comes last"
 
 
 def test_what_cannot_be_written_leaves_all_as_it_was(tmp_path):
@@ -111,3 +119,24 @@ def test_a_reader_whose_files_are_replaced_reads_again(tmp_path):
 
     assert read_settled(tmp_path, read_slowly) == {"config.json": "new", "model.safetensors": "new"}
     assert found[0] == {"config.json": "old", "model.safetensors": "new"}
+
+
+def test_a_reader_waits_for_who_finishes_a_swap_but_not_for_ever(tmp_path, monkeypatch):
+    write(tmp_path, OLD)
+    write(tmp_path / ".complete", NEW)
+    with lock_folder(tmp_path):
+        monkeypatch.setattr(folder_swap, "PATIENCE", 0.1)
+        began = time.monotonic()
+        with pytest.raises(FolderInUseError, match="is in use"):
+            read_settled(tmp_path, lambda: read(tmp_path))
+        assert 0.1 <= time.monotonic() - began < 5
+        monkeypatch.setattr(folder_swap, "PATIENCE", 60)
+        writer = threading.Timer(0.1, finish_swap, [tmp_path])
+        writer.start()
+        assert read_settled(tmp_path, lambda: read(tmp_path)) == NEW | {"notes.txt": "mine"}
+        writer.join()
+
+
+def test_what_cannot_be_read_is_an_error_where_nothing_was_replaced(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_settled(tmp_path, (tmp_path / "config.json").read_text)

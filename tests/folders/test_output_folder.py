@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from elman.errors import ConfigError
+from elman.folders.folder_contents import find_run, has_progress, has_run
 from elman.folders.folder_lock import FolderInUseError, lock_folder
 from elman.folders.output_folder import check_may_begin, check_may_train, claim_for_saving, parse_folder
 
@@ -69,6 +70,14 @@ def test_a_folder_that_holds_something_is_refused_unless_it_may_be_overwritten(t
 )
 def test_what_a_run_without_an_update_left_and_the_folders_of_a_series_are_in_nobodys_way(tmp_path, files):
     check_may_train(fill(tmp_path, files), overwrite=False)
+
+
+def test_where_a_run_can_be_resumed(tmp_path):
+    assert (has_run(tmp_path), has_progress(tmp_path), find_run(tmp_path)) == (False, False, None)
+    fill(tmp_path, {"checkpoint.safetensors": checkpoint(7)})
+    assert (has_run(tmp_path), has_progress(tmp_path), find_run(tmp_path)) == (True, True, tmp_path)
+    fill(tmp_path, {".run/checkpoint.safetensors": checkpoint(0)})
+    assert (find_run(tmp_path), has_progress(tmp_path / ".run")) == (tmp_path / ".run", False)
 
 
 def test_a_run_that_was_to_replace_a_model_is_given_up_by_hand_only(tmp_path):

@@ -11,6 +11,7 @@ import pytest
 from elman.errors import ModelError
 from elman.inspect import alignment
 from elman.inspect.alignment import MOST, plot_alignment, show_alignment
+from tests.inspect.picture_style import check_style
 
 WEIGHTS = np.array([[0.9, 0.1, 0.0], [0.25, 0.25, 0.5]])
 SOURCE, TARGET = ["the", "dog", "runs"], ["der", "läuft"]
@@ -49,6 +50,12 @@ def test_columns_of_wide_characters_are_straight():
     assert first.index("←") + 2 == second.index("←")  # each of the two takes two places
 
 
+def test_a_word_has_at_most_24_characters():
+    source = ["a" * 24, "b" * 25]
+    lines = show_alignment(np.eye(2), source, ["x", "y"]).splitlines()
+    assert lines == [f"x  ← {'a' * 24}  1.00", f"y  ← {'b' * 23}…  1.00"]
+
+
 def test_every_word_is_shown_on_one_line():
     lines = show_alignment(np.eye(len(ODD)), ODD, ODD).splitlines()
     assert len(lines) == len(ODD)
@@ -64,6 +71,11 @@ def test_the_picture_has_the_words_and_the_names_of_its_axes(axes, tmp_path):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("source", "target")
     assert ax.images[0].colorbar.ax.get_ylabel() == "attention"
     np.testing.assert_array_equal(ax.images[0].get_array(), WEIGHTS)
+    assert (ax.images[0].get_clim(), ax.images[0].get_cmap().name) == ((0, 1), "Blues")
+    check_style(ax.figure)
+    width, height = ax.figure.get_size_inches()
+    assert 3 < width < 4.5
+    assert 2 < height < 3.5
 
 
 @pytest.mark.parametrize(("count", "across"), [(3, 3), (60, 60), (5, 40)])

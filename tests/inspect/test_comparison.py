@@ -3,6 +3,7 @@
 import dataclasses
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -33,7 +34,10 @@ TINY = Comparison(steps=4, memory_updates=100, words=200, little_updates=40)
 
 @pytest.fixture(scope="module")
 def results():
-    return {r.cell: r for r in TINY.run(["elman", "lstm"])}
+    began = time.perf_counter()
+    found = {r.cell: r for r in TINY.run(["elman", "lstm"])}
+    assert sum(r.seconds for r in found.values()) <= time.perf_counter() - began
+    return found
 
 
 def test_a_memory_example_holds_its_own_answer():
@@ -98,6 +102,12 @@ def test_cells_are_equal_in_width_or_in_parameters():
     assert [r.width for r in dataclasses.replace(tiny, width=7).run(["elman", "lstm"])] == [7, 7]
     sizes = [r.parameters for r in dataclasses.replace(tiny, parameters=2000).run(["elman", "lstm"])]
     assert all(abs(size - 2000) < 150 for size in sizes)
+
+
+def test_a_cell_of_a_file_is_one_of_a_comparison(tmp_path):
+    (tmp_path / "own.py").write_text("from elman.cells import GRU\n\n\nclass Own(GRU):\n    pass\n")
+    (maker,) = resolve_cells([f"{tmp_path}/own.py:Own"]).values()
+    assert type(maker(3, 4)).__name__ == "Own"
 
 
 def test_a_cell_may_be_a_formula_and_two_of_one_name_are_refused():

@@ -16,6 +16,7 @@ from elman.inspect.memory_plot import plot_memory
 from elman.inspect.plots import plot_history
 from elman.inspect.text_comparison import TextResult
 from elman.inspect.tuning_plots import SearchedRange, TunedTrial, plot_tuning
+from tests.inspect.picture_style import check_style
 
 pytest.importorskip("matplotlib")
 FILE = Path("a.png")
@@ -30,6 +31,7 @@ def axes_of(monkeypatch):
         for module in (comparison_plots, curve_plots, memory_plot, plots, tuning_plots):
             monkeypatch.setattr(module, "save_figure", lambda fig, path: figures.append(fig))
         plot(*arguments, **options)
+        check_style(figures[0])
         return figures[0].axes
 
     return draw
@@ -62,6 +64,7 @@ def test_texts_show_the_mean_of_the_seeds_their_range_and_a_dot_each(axes_of):
     assert {(x, y) for x, y in edges.tolist()} == {(0, 9), (11, 3), (11, 5)}
     assert curves.get_title() == "Held-out end of book\n(mean of 2 seeds, and their range)"
     assert curves.get_ylim() == pytest.approx((1.9, 5.2))
+    assert not curves.title.get_parse_math()
     assert [points(line) for line in ends.lines] == [
         *([[2, 4], [0, 0]], [[3], [0]]),
         *([[3.5], [1]], [[3.5], [1]]),
@@ -98,6 +101,8 @@ def test_a_table_of_cells_has_the_best_on_top_and_rings_for_longer_sequences(axe
     assert [line.get_markerfacecolor() for line in parity.lines] == ["C1", "none"]
     assert [ax.get_title() for ax in (book, parity, copying)] == ["Held-out end of book", "Parity", "Copying"]
     assert book.get_ylim() == (1.5, -0.5)
+    assert parity.get_xlim() == copying.get_xlim() == (-3, 103)
+    assert not book.title.get_parse_math(), "a dollar sign in the name of a text is no formula"
 
 
 def compared(cell, memory, norms):
@@ -108,13 +113,13 @@ def test_the_memory_of_cells_is_drawn_where_several_lengths_were_tested(axes_of)
     start = {"relu": np.array([1.0, 2.0])}
     some = {
         "lstm": [
-            compared("lstm", {5: 90.0, 50: 40.0}, [1.0, 4.0]),
+            compared("lstm", {5: 90.0, 50: 40.0}, [0.25, 4.0]),
             compared("lstm", {5: 80.0, 50: 20.0}, [4.0, 1.0]),
         ]
     }
     before, after, memory = axes_of(plot_comparison, start, some, FILE)
     assert lines(before) == {"relu": [[1, 0], [1, 2]]}  # the last is nearest to the loss
-    assert lines(after)["lstm"] == [[1, 0], pytest.approx([2, 2])]  # the geometric mean
+    assert lines(after)["lstm"] == [[1, 0], pytest.approx([1, 2])]  # the geometric mean
     assert lines(memory)["lstm"] == [[5, 50], [85, 30]]
     assert lines(memory)["chance"][1] == [12.5, 12.5]
     assert memory.get_title() == (

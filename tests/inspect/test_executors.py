@@ -5,8 +5,10 @@ import torch
 from torch import nn
 
 from elman.cells import GRU, LSTM
+from elman.inspect import executors
 from elman.inspect.executors import BY_STEPS, executor_choices
 from elman.layers import RNN, BiRNN
+from elman.scan import explain
 from elman.tasks.seq2seq import Seq2Seq, Seq2SeqConfig, Seq2SeqExample, TokenizerPairConfig
 from tests.inspect.models import classifier, lm
 from tests.layers.decoders import decoder
@@ -73,3 +75,34 @@ def test_networks_that_write_say_whether_a_gpu_records_their_steps():
     (*_, wide) = executor_choices(lm().net.double())
     assert wide.executor == BY_STEPS
     assert wide.reasons == {"CUDA graph": "kernels for rows of logits have 32 bits"}
+
+
+def test_it_is_asked_about_rows_of_all_lengths_and_about_one_text(monkeypatch):
+    asked = []
+
+    def record(cell, xs, mask=None, **options):
+        asked.append((tuple(xs.shape), mask))
+        return explain(cell, xs, mask, **options)
+
+    monkeypatch.setattr(executors, "explain", record)
+    executor_choices(nn.Sequential(RNN(GRU(3, 4))))
+    shapes = [shape for shape, _ in asked]
+    assert shapes == [(32, 25, 3)] * 4 + [(1, 25, 3)]
+    padded, full, *_, alone = [mask for _, mask in asked]
+    assert padded.sum(1).tolist() == [*range(1, 26), *range(1, 8)]
+    assert (padded.int().diff(dim=1) <= 0).all()
+    assert full is None
+    assert alone is None
+
+
+def test_one_text_of_a_wide_cell_is_read_by_the_code_for_few_rows_or_it_is_said_why_not(monkeypatch):
+    net = nn.Sequential(RNN(GRU(3, 64)))
+    monkeypatch.setattr(executors, "why_not_few", lambda: "there is no compiler")
+    monkeypatch.setattr(
+        executors, "explain", lambda cell, *given, **options: explain(cell, *given, executor="loop")
+    )
+    (alone,) = [c for c in executor_choices(net) if c.mode == "prediction, one text"]
+    assert (alone.name, alone.executor) == ("0.cell", "loop")
+    assert alone.reasons["few"] == "there is no compiler"
+    monkeypatch.setattr(executors, "why_not_few", lambda: None)
+    assert chosen(net, "prediction, one text") == []

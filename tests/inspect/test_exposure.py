@@ -136,8 +136,28 @@ def test_where_positions_answer_to_each_other_right_is_the_same_token():
     toy = Toy()
     toy.aligned = True
     found = measure_exposure(toy, BATCHES).forced.right
-    firsts = [float(run(toy, x, []).argmax() == y[0]) for x, y in every()]
-    assert found[0] == pytest.approx(np.mean(firsts))
+    for place in range(3):
+        right = [float(run(toy, x, y[:place]).argmax() == y[place]) for x, y in every() if place < len(y)]
+        assert found[place] == pytest.approx(np.mean(right))
+
+
+def test_what_is_written_beyond_the_end_of_gold_is_wrong_where_positions_answer_to_each_other():
+    toy = Endless(3)
+    toy.aligned = True
+    with torch.no_grad():
+        toy.net.O[END] = 0
+    batch = pairs([A, B, B], [B], seed=3)
+    found = measure_exposure(toy, [batch]).free
+    for place, (share, count) in enumerate(zip(found.right, found.counts, strict=True)):
+        right = []
+        for x, gold in rows(batch):
+            own: list[int] = []
+            while len(own) <= place and END not in own:
+                own.append(int(run(toy, x, own).argmax()))
+            if len(own) > place:
+                right.append(place < len(gold) and own[place] == gold[place])
+        assert (share, count) == (pytest.approx(np.mean(right)), len(right))
+    assert len(found.right) > 3
 
 
 def test_it_can_be_drawn(tmp_path):

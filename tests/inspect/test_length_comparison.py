@@ -1,5 +1,7 @@
 """Parity and copying: examples hold their answers, nets of equal size learn them, longer ones are tested."""
 
+import time
+
 import pytest
 import torch
 
@@ -28,7 +30,9 @@ def test_a_copy_is_asked_for_from_the_sign_on():
 
 def test_parity_beyond_the_trained_length_tells_dense_cells_from_linear_ones():
     comparison = LengthComparison(length=6, updates=200, parameters=3000)
+    began = time.perf_counter()
     dense, linear = comparison.run(["lstm", "mingru"])
+    assert 0 < dense.seconds + linear.seconds <= time.perf_counter() - began
     assert [*dense.right["parity"]] == [*dense.right["copying"]] == [6, 24]
     assert dense.right["parity"][24] > 90 > linear.right["parity"][24]
     assert dense.updates == {"parity": 200, "copying": 200}

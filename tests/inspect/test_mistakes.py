@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -189,6 +190,14 @@ def test_only_so_many_are_explained_and_a_batch_changes_no_reason(monkeypatch):
         assert [t for t, _ in one.why] == [t for t, _ in other.why]
 
 
+def test_what_cannot_be_explained_is_shown_without_reasons():
+    model = classifier()
+    judged = judge(model, topics.examples(60, seed=5))
+    first, second, third = judged.find_mistakes()[:3]
+    some = replace(judged, mistakes=lambda: [first, second._replace(about=None), third])
+    assert [m.why is not None for m in explain_mistakes(model, some)] == [True, False, True]
+
+
 def test_a_language_model_has_no_wrong_answers():
     model = lm()
     with pytest.raises(ConfigError, match="elman score"):
@@ -196,7 +205,9 @@ def test_a_language_model_has_no_wrong_answers():
 
 
 ROWS = [
-    ExplainedMistake({"where": "f:1", "text": 'a\t"b"\nc', "confidence": 0.25}, (("a", 1.5), ("c", -0.5))),
+    ExplainedMistake(
+        {"where": "f:1", "text": 'a\t"b"\nc', "confidence": 0.25}, (("a", 1.5), ("c", -0.5), ("d", 0.004))
+    ),
     ExplainedMistake({"where": "f:2", "text": "d", "confidence": 0.125}, None),
 ]
 
@@ -204,7 +215,7 @@ ROWS = [
 def test_a_file_of_mistakes_reads_back(tmp_path):
     write_mistakes(ROWS, tmp_path / "e.jsonl")
     first, second = map(json.loads, (tmp_path / "e.jsonl").read_text().splitlines())
-    assert first == {**ROWS[0].record, "why": [{"token": "a", "nats": 1.5}, {"token": "c", "nats": -0.5}]}
+    assert first == {**ROWS[0].record, "why": [{"token": t, "nats": n} for t, n in ROWS[0].why]}
     assert second["why"] is None
     write_mistakes(ROWS, tmp_path / "e.csv")
     with open(tmp_path / "e.csv", newline="") as file:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elman.errors import ConfigError
-from elman.inspect import compare_models, judge_examples
+from elman.inspect import compare_models, judge_examples, model_comparison
 from elman.metrics import compare_by_bootstrap
 from tests.inspect.models import classifier, lm, tagger
 from tests.inspect.test_seq2seq_reader import fresh as translator
@@ -32,7 +32,7 @@ def test_a_comparison_has_the_scores_of_both_and_counts_what_one_alone_got_right
     assert found.scores["accuracy"].difference == pytest.approx(100 * (found.only_b - found.only_a) / 60)
 
 
-def test_bleu_is_compared_by_bootstrap_and_edits_by_permutation():
+def test_bleu_is_compared_by_bootstrap_and_edits_by_permutation(monkeypatch):
     a, b = translator(), translator(decoder="plain")
     rows = [("one red dog", "eins rot Hund"), ("two", "zwei"), ("big cat", "groß Katze")]
     left, right = judge_examples(a, rows), judge_examples(b, rows)
@@ -42,6 +42,15 @@ def test_bleu_is_compared_by_bootstrap_and_edits_by_permutation():
     assert found.scores["bleu"].a == pytest.approx(left.report.scores["bleu"])
     assert found.scores["chrf"].a == pytest.approx(left.report.scores["chrf"])
     assert found.scores["edit_rate"].a == pytest.approx(left.report.scores["edit_rate"])
+    called: list[str] = []
+    for name in ("bootstrap", "permutation"):
+        real = getattr(model_comparison, f"compare_by_{name}")
+        compare = lambda *scores, name=name, real=real: called.append(name) or real(*scores)  # noqa: E731
+        monkeypatch.setattr(model_comparison, f"compare_by_{name}", compare)
+    assert dict(zip(compare_models(left, right).scores, called, strict=True)) == {
+        **dict.fromkeys(("bleu", "chrf"), "bootstrap"),
+        **dict.fromkeys(("exact", "edit_rate"), "permutation"),
+    }
 
 
 def test_taggers_are_compared_by_spans_and_by_tags():

@@ -1,5 +1,6 @@
 """Pictures in every format: the ending decides, text stays text, the same picture is the same file."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from elman.inspect.plots import describe_subject, plot_gradients, plot_history
 from elman.inspect.reliability_diagram import plot_reliability
 from elman.inspect.text_plots import plot_bars
 from elman.tasks.results import Confidences
+from tests.inspect.picture_style import check_style
 
 pytest.importorskip("matplotlib")
 BEGINS = {"png": b"\x89PNG\r\n", "svg": b"<?xml", "pdf": b"%PDF-"}
@@ -83,6 +85,7 @@ def captured_axes(draw, monkeypatch):
     for module in (plots, exposure_curves, reliability_diagram):
         monkeypatch.setattr(module, "save_figure", lambda fig, path: figures.append(fig))
     draw(Path("a.png"))
+    check_style(figures[0])
     return figures[0].axes
 
 
@@ -101,6 +104,31 @@ def test_whoever_is_as_sure_as_right_is_on_the_diagonal(monkeypatch):
     assert shares.get_xlim() == shares.get_ylim() == (0, 1)
     assert (shares.get_ylabel(), counts.get_xlabel()) == ("share of right answers", "confidence")
     assert (counts.get_xlim(), counts.get_ylabel(), counts.get_yscale()) == ((0, 1), "answers", "log")
+
+
+def test_costs_and_rights_are_drawn_where_enough_sequences_are_so_long(monkeypatch):
+    forced = PositionCurves(np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.25, 1.0]), np.array([9.0, 5.0, 4.0]))
+    free = PositionCurves(np.array([4.0]), np.array([0.75]), np.array([2.0]))  # few, but there are no more
+    found = Exposure(forced, free, np.array([0.5, 1.5]), np.ones(2), 9)
+    axes = captured_axes(lambda path: plot_exposure_curves(found, path), monkeypatch)
+    drawn = [{line.get_label(): [*map(list, line.get_data())] for line in ax.lines} for ax in axes]
+    assert drawn == [
+        {"teacher forcing": [[1, 2], [1, 2]], "free running": [[1], [4]]},
+        {"teacher forcing": [[1, 2], [50, 25]], "free running": [[1], [75]]},
+        {"accumulated": [[1, 2], [0.5, 2]]},
+    ]
+    assert [bar.get_height() for bar in axes[2].patches] == [0.5, 1.5]
+    assert {text.get_text() for text in axes[2].get_legend().get_texts()} == {"each step", "accumulated"}
+
+
+def test_another_warning_than_of_the_font_stays_what_it_is(monkeypatch, tmp_path):
+    def warn(*given, **options):
+        warnings.warn("something else", RuntimeWarning, stacklevel=1)
+
+    monkeypatch.setattr(plots, "write_figure", warn)
+    with pytest.warns(RuntimeWarning, match="^something else$") as caught:
+        draw_bars(tmp_path / "a.png")
+    assert len(caught) == 1
 
 
 def test_a_heading_names_the_model_and_the_beginning_of_the_text(tmp_path):

@@ -1,6 +1,7 @@
 """Cells on a text of one's own: the split, the budget, equal sizes and the score."""
 
 import dataclasses
+import time
 from math import log2
 
 import numpy as np
@@ -39,7 +40,9 @@ def test_frequencies_alone_are_the_cross_entropy_of_counts():
 
 
 def test_a_text_that_repeats_is_learnt_and_the_seed_decides():
+    began = time.perf_counter()
     runs = [next(dataclasses.replace(TINY, updates=30, seed=s).run(["gru"], TEXT)) for s in (0, 0, 1)]
+    assert 0 < sum(run.seconds for run in runs) <= time.perf_counter() - began
     assert runs[0].bits < 1 < runs[0].curve[0][1]
     assert (runs[0].bits, runs[0].curve) == (runs[1].bits, runs[1].curve)
     assert runs[0].bits != runs[2].bits

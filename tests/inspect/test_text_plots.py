@@ -3,6 +3,7 @@
 import struct
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ from elman.inspect import text_plots
 from elman.inspect.layer_gates import LayerGates
 from elman.inspect.saliency import Saliency, visible_token
 from elman.inspect.text_plots import plot_bars, plot_gates, plot_saliency
+from tests.inspect.picture_style import check_style
+
+to_hex = pytest.importorskip("matplotlib.colors").to_hex
 
 STRANGE = ["$x_{", "$", "\\frac", "\n", " ", "\t", "", "_a^b", "%"]
 
@@ -102,3 +106,88 @@ def test_values_below_zero_are_shown_around_zero(least, colours, monkeypatch, tm
     values = {"h": np.linspace(least, 1, 6).reshape(3, 2)}
     plot_gates(["a", "b", "c"], LayerGates(1, "forward", values, ("h",), "h"), tmp_path / "a.png")
     assert figures[0].axes[0].images[0].get_cmap().name == colours
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The figure of a picture that is drawn but not written."""
+
+    def draw(plot, *given, **options):
+        figures = []
+        monkeypatch.setattr(text_plots, "save_figure", lambda fig, path, **settings: figures.append(fig))
+        plot(*given, Path("a.png"), **options)
+        check_style(figures[0])
+        return figures[0]
+
+    return draw
+
+
+def ticks(axis):
+    return [tick.get_text() for tick in axis.get_ticklabels()]
+
+
+def test_bars_stand_over_their_tokens_red_above_zero(drawn):
+    fig = drawn(plot_bars, ["a", "\n", "b"], [1.0, -2.0, 0.0], title="T", label="nats", about="of a text")
+    (ax,) = fig.axes
+    assert [bar.get_height() for bar in ax.patches] == [1, -2, 0]
+    assert [bar.get_x() + bar.get_width() / 2 for bar in ax.patches] == pytest.approx([0, 1, 2])
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [to_hex(c) for c in ("C3", "C0", "C0")]
+    assert (ticks(ax.xaxis), [*ax.get_xticks()]) == (["a", "⏎", "b"], [0, 1, 2])
+    assert ax.xaxis.get_ticklabels()[0].get_rotation() == 0, "short ones lie"
+    assert ax.get_xlim() == pytest.approx((-0.7, 2.7))
+    assert (ax.get_ylabel(), fig.get_suptitle()) == ("nats", "T\nof a text")
+    (zero,) = ax.lines
+    assert {*zero.get_ydata()} == {0}
+
+
+def test_of_a_long_text_the_last_tokens_are_shown_and_it_is_said(drawn):
+    tokens, values = [f"w{i}" for i in range(103)], np.arange(103)
+    fig = drawn(plot_bars, tokens, values, title="T", label="nats")
+    (ax,) = fig.axes
+    assert ticks(ax.xaxis) == tokens[3:]
+    assert ax.xaxis.get_ticklabels()[0].get_rotation() == 90
+    assert [bar.get_height() for bar in ax.patches] == [*range(3, 103)]
+    assert fig.get_suptitle() == "T (last 100 of 103 tokens)"
+    exact = drawn(plot_bars, tokens[:100], values[:100], title="T", label="nats")
+    assert exact.get_suptitle() == "T"
+
+
+def test_several_answers_are_rows_of_a_map_from_blue_to_red(drawn):
+    rows = [Saliency(f"answer {i}", "x", "y", np.array([0.5, -2.0, 1.0]) * (i + 1)) for i in range(2)]
+    fig = drawn(plot_saliency, ["a", "b", "longer"], rows)
+    ax, bar = fig.axes
+    (image,) = ax.images
+    assert image.get_array().tolist() == [[0.5, -2, 1], [1, -4, 2]]
+    assert (image.get_clim(), image.get_cmap().name) == ((-4, 4), "RdBu_r")
+    assert ticks(ax.yaxis) == [row.title for row in rows]
+    assert ticks(ax.xaxis) == ["a", "b", "longer"]
+    assert ax.xaxis.get_ticklabels()[0].get_rotation() == 90
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("token that is read", "answer")
+    assert bar.get_ylabel() == text_plots.NATS
+    assert fig.get_suptitle() == "Red speaks for an answer, blue against it"
+    one = drawn(plot_saliency, ["a", "b", "longer"], rows[:1])
+    assert [bar.get_height() for bar in one.axes[0].patches] == [0.5, -2, 1]
+    assert one.get_suptitle() == rows[0].title
+
+
+def test_pictures_grow_with_their_tokens_and_never_are_too_small(drawn):
+    def width(plot, count):
+        rows = {plot_bars: np.ones(count), plot_saliency: [Saliency("t", "", "", np.ones(count))] * 2}
+        options = {"title": "t", "label": "y"} if plot is plot_bars else {}
+        return drawn(plot, ["a"] * count, rows[plot], **options).get_size_inches()[0]
+
+    for plot in (plot_bars, plot_saliency):
+        assert width(plot, 1) == width(plot, 5) >= 5
+        assert 0.2 < (width(plot, 40) - width(plot, 30)) / 10 < 0.3  # inches a token
+
+
+def test_gates_have_a_panel_each_with_tokens_along_and_units_down(drawn):
+    values = {"f": np.full((3, 2), 0.25), "h": np.array([[0.0, 1.0], [0.5, -1.0], [0.25, 0.0]])}
+    fig = drawn(plot_gates, ["a", "b", "c"], LayerGates(2, "backward", values, ("h",), "h"))
+    f, h = (ax for ax in fig.axes if ax.get_label() != "<colorbar>")
+    assert h.images[0].get_array().tolist() == values["h"].T.tolist()
+    assert (h.images[0].get_clim(), f.images[0].get_clim()) == ((-1, 1), (0, 1))
+    assert ticks(h.xaxis) == ["a", "b", "c"]
+    assert ticks(h.yaxis) == ["0", "1"]
+    assert (f.get_ylabel(), h.get_ylabel()) == ("unit", "unit")
+    assert fig.get_suptitle() == "Layer 2 backward, read from the end: all units"

@@ -95,9 +95,12 @@ def test_other_precisions_and_autocast_are_left_to_torch(monkeypatch):
     monkeypatch.setattr(large_products, "_multiply", None)
     x, W = torch.randn(20, 40), torch.randn(30, 40)
     assert linear_large(x.double(), W.double()).dtype == torch.float64
-    assert multiply_large(x.double(), W.double().t()).dtype == torch.float64
+    assert torch.equal(multiply_large(x.double(), W.double().t()), x.double() @ W.double().t())
     across = torch.empty(30, 20).t()
-    assert torch.allclose(multiply_large(x, W.t(), across), linear(x, W), atol=1e-5)
+    assert multiply_large(x, W.t(), across).data_ptr() == across.data_ptr()
+    assert torch.allclose(across, linear(x, W), atol=1e-5)
+    multiply_large(x, W.t(), across, add=True)
+    assert torch.allclose(across, 2 * linear(x, W), atol=1e-5)
     with torch.autocast("cpu", torch.bfloat16):
         assert linear_large(x, W).dtype == torch.bfloat16
     ys = torch.func.vmap(lambda row: linear_large(row[None], W)[0])(x)
@@ -118,6 +121,21 @@ def test_what_it_cannot_do_better_than_torch_is_said(monkeypatch):
         assert why() == reason
     monkeypatch.setattr(large_products, "why_not_loaded", lambda name: f"no {name}")
     assert why() == "no large_product.cpp"
+
+
+def test_only_products_that_are_large_on_every_side_are_for_the_library(monkeypatch):
+    monkeypatch.setattr(large_products, "_SMALLEST", 20 * 40 * 30)
+    monkeypatch.setattr(large_products, "_NARROWEST", 20)
+    x, W = torch.randn(20, 40, requires_grad=True), torch.randn(30, 40)
+
+    def is_ours(x, W):
+        return linear_large(x, W).grad_fn.name().startswith("_Linear")
+
+    assert is_ours(x, W)
+    assert is_ours(x.view(4, 5, 40), W), "all rows count"
+    assert not is_ours(x[:19], W)
+    assert not is_ours(torch.randn(100, 40, requires_grad=True), W[:19])
+    assert not is_ours(x, W[:29])
 
 
 def test_nan_and_infinity_come_through():

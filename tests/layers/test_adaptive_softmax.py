@@ -52,3 +52,11 @@ def test_cutoffs_that_cut_nothing_are_refused(cutoffs):
 def test_rows_cannot_shrink_to_nothing():
     with pytest.raises(ModelError, match="cannot shrink 2 times by 4"):
         AdaptiveSoftmax(8, 10, [3, 5])
+
+
+def test_one_cluster_is_enough_and_none_are_too_few():
+    p = AdaptiveSoftmax(8, 20, [5]).log_probabilities(torch.randn(3, 8)).exp()
+    torch.testing.assert_close(p.sum(1), torch.ones(3))
+    for cutoffs in ([], [20], [0, 5], [7, 5]):
+        with pytest.raises(ModelError, match="cutoffs must rise and lie between 1 and 19"):
+            AdaptiveSoftmax(8, 20, cutoffs)

@@ -149,3 +149,12 @@ def test_a_file_that_knows_nothing_leaves_all_to_training():
     embed = pretrained(torch.zeros(5, 2), torch.zeros(5, dtype=torch.bool))
     assert torch.isfinite(embed(IDS)).all()
     assert len(embed.own) == 4, "all but the padding"
+
+
+def test_further_rows_are_put_in_before_a_place_and_will_be_trained():
+    matrix = torch.arange(6.0).view(3, 2)
+    vectors = Pretrained(matrix, torch.tensor([True, False, True]), torch.tensor([False, True, False]))
+    wide = vectors.extend(2, at=1)
+    assert wide.matrix.tolist() == [[0, 1], [0, 0], [0, 0], [2, 3], [4, 5]]
+    assert wide.found.tolist() == [True, False, False, False, True]
+    assert wide.trained.tolist() == [False, True, True, True, False]

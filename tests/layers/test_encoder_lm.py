@@ -1,5 +1,7 @@
 """An encoder as a language model: each direction says the words that it has not read."""
 
+import math
+
 import pytest
 import torch
 from torch import nn
@@ -41,6 +43,23 @@ def test_a_word_costs_what_the_softmax_of_all_words_says_of_it(layer):
             logits = P(ys[:-1]) @ model.words.embed[0].E.weight.T + model.b
             expected += (-logits.log_softmax(-1)[range(len(row) - 1), read[1:]]).tolist()
     assert sorted(model.nll(batch(*rows)).tolist()) == pytest.approx(sorted(expected))
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_in_training_a_word_competes_with_those_of_the_batch_the_less_the_more_frequent_they_are(layer):
+    model = make(layer())
+    words = batch([4, 5, 6, 4], [5, 6, 5])
+    share = COUNTS.clamp(min=1).double() / COUNTS.sum()
+    expected = []
+    for ys, targets in model(words):
+        rivals = sorted({*targets.tolist()})
+        often = [1 - math.exp(-len(targets) * float(share[w])) for w in rivals]
+        z = ys @ model.words.embed[0].E.weight[rivals].T + model.b[rivals]
+        chosen = [rivals.index(w) for w in targets.tolist()]
+        weighed = (z - torch.tensor(often).log()).log_softmax(-1)
+        expected.append(-weighed[range(len(targets)), chosen].mean().item())
+    assert len(expected) == len(model.P)
+    assert model.loss(words).item() == pytest.approx(sum(expected) / len(expected), rel=1e-5)
 
 
 @pytest.mark.parametrize("layer", LAYERS)

@@ -114,3 +114,23 @@ def test_where_no_ngram_of_an_order_is_frequent_enough_the_shorter_ones_are_all(
 def test_the_smallest_texts_have_ngrams_too(ids):
     model = KneserNey.fit(np.array(ids), 9, order=5, first=FIRST)
     assert float(model.probabilities(model.begin(1)).sum()) == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_a_larger_vocabulary_has_the_model_that_the_text_would_give_it(order):
+    ids = draw_text(200, 8)
+    small = KneserNey.fit(ids, 9, order=order, first=FIRST)
+    wide, fitted = small.widen(13), KneserNey.fit(ids, 13, order=order, first=FIRST)
+    assert (wide.vocabulary, wide.count) == (13, small.count)
+    assert wide.count == sum(len(small.get_buffer(f"keys_{k}")) for k in range(1, order + 1))
+    for name, values in fitted.state_dict().items():
+        assert torch.equal(wide.state_dict()[name], values), name
+
+
+@pytest.mark.parametrize("order", [1, 3])
+def test_the_last_token_of_the_vocabulary_may_have_been_seen_nowhere(order):
+    ids = draw_text(60, 8)
+    model, definition = KneserNey.fit(ids, 9, order=order, first=FIRST), Definition(ids, 9, order)
+    text = [*ids[-3:].tolist(), 8]
+    expected = -np.log(definition.p(tuple(text[-order:-1]) if order > 1 else (), 8))
+    assert float(model.text_nll(np.array(text), FIRST)[-1]) == pytest.approx(expected, rel=1e-5)

@@ -64,6 +64,31 @@ def test_bags_multiply_as_the_matrix_they_stand_for():
     torch.testing.assert_close(model(batch(TEXTS)), table @ W + model.b)
 
 
+def test_parts_of_bags_are_parts_of_the_matrix():
+    model = NGramModel(3, 2)
+    model.keys = torch.tensor([5, 6, 7])
+    bags = model.bags(batch(TEXTS))
+    table = dense(bags, 3)
+    for texts in ([1, 0, 1, 1], [0, 0, 1, 0], [0, 1, 0, 1]):
+        chosen = torch.tensor(texts, dtype=torch.bool)
+        assert torch.equal(dense(bags.pick(chosen), 3), table[chosen])
+    for count in (0, 1, 3):
+        assert torch.equal(dense(bags.keep_first(count), 3)[:, :count], table[:, :count])
+        assert torch.equal(dense(bags.drop_first(count), 3 - count), table[:, count:])
+        assert len(bags.keep_first(count).rows) + len(bags.drop_first(count).rows) == len(bags.rows)
+    assert [some.tolist() for some in bags.split()] == [row.nonzero()[:, 0].tolist() for row in table]
+
+
+def test_of_further_labels_the_n_grams_say_nothing():
+    small, large = NGramModel(3, 2), NGramModel(3, 4)
+    small.keys, small.idf = torch.tensor([5, 6, 7]), torch.tensor([1.0, 2.0, 3.0])
+    small.W, small.b = torch.randn(3, 2), torch.randn(2)
+    large.grow_from(small)
+    found, words = large(batch(TEXTS)), small(batch(TEXTS))
+    torch.testing.assert_close(found[:, :2], words)
+    assert not found[:, 2:].any()
+
+
 def test_pieces_are_all_substrings_of_two_to_five_characters_with_the_ends_of_the_word():
     words = ["", "ab", "abcabc", "c"]
     letters = torch.tensor([[ord(c) - 90 for c in word] + [0] * (6 - len(word)) for word in words])

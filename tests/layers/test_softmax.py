@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from elman.errors import ModelError
 from elman.layers.cross_entropy import linear_cross_entropy, linear_nll
-from elman.layers.embedding import Embedding
+from elman.layers.embedding import UNKNOWN, Embedding
 from elman.layers.softmax import AdaptiveSoftmax, Output, Softmax
 from tests.layers.logits import problem, relative, whole
 
@@ -163,3 +163,27 @@ def test_the_loss_never_holds_all_logits():
     run = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True)
     logits = 1024 * 33278 * 4 / 1024  # KiB
     assert int(run.stdout) < logits / 4
+
+
+@torch.no_grad()
+def test_further_tokens_are_together_as_likely_as_an_unknown_one():
+    small, large = Softmax(4, 5), Softmax(4, 8)
+    large.W[:5], large.b[:5] = small.W, small.b.normal_()
+    large.grow_from(small)
+    h = torch.randn(3, 4)
+    scores = large.logits(h).exp()
+    torch.testing.assert_close(scores[:, :5], small.logits(h).exp())
+    torch.testing.assert_close(scores[:, 5:].sum(1), scores[:, UNKNOWN])
+    torch.testing.assert_close(scores[:, 5], scores[:, 7])
+    assert large.features(h) is h
+
+
+@pytest.mark.parametrize("vocabulary", [5, 3000])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_no_token_costs_nothing(vocabulary, dtype):
+    h, W = (torch.randn(n, 4, dtype=dtype, requires_grad=True) for n in (0, vocabulary))
+    costs = linear_nll(h, W, None, torch.zeros(0, dtype=torch.long))
+    assert costs.shape == (0,)
+    costs.sum().backward()
+    assert h.grad.shape == (0, 4)
+    assert not W.grad.any()

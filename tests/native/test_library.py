@@ -65,6 +65,8 @@ def test_builds_at_the_same_time_do_not_disturb_each_other(cache):
 def test_what_cannot_be_built_is_said_in_one_sentence_and_not_tried_again(cache, monkeypatch):
     with pytest.raises(NativeError, match=r"failed: .*error"):
         load_library("no C++ at all")
+    with pytest.raises(NativeError, match=r"failed: .*error: .*second"):
+        load_library("#warning first\n#error second\n")
     monkeypatch.setattr(subprocess, "run", None)
     with pytest.raises(NativeError, match=r"failed: .*error"):
         load_library("no C++ at all")
@@ -79,6 +81,59 @@ def test_without_a_compiler_there_is_a_reason(cache, monkeypatch):
     monkeypatch.setenv("ELMAN_NATIVE", "0")
     with pytest.raises(NativeError, match="asks for no C\\+\\+"):
         load_library(SOURCE % 45)
+
+
+def test_the_compiler_that_is_named_is_taken_first(monkeypatch):
+    there = ["c++", "g++", "clang++", "mine"]
+    monkeypatch.setattr(library.shutil, "which", lambda name: f"/bin/{name}" if name in there else None)
+    monkeypatch.delenv("CXX", raising=False)
+    found = []
+    while there[:-1]:
+        found.append(find_compiler())
+        there.pop(0)
+    assert found == ["/bin/c++", "/bin/g++", "/bin/clang++"]
+    monkeypatch.setenv("CXX", "mine")
+    there[:0] = ["c++"]
+    assert find_compiler() == "/bin/mine"
+
+
+def test_a_compiler_that_never_ends_is_not_waited_for(cache, tmp_path, monkeypatch):
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 3\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("CXX", str(slow))
+    monkeypatch.setattr(library, "_LONGEST", 0.1)
+    with pytest.raises(NativeError, match=rf"^{slow} was not done after 0\.1 seconds$"):
+        build_library(SOURCE % 52, "plain", cache)
+    assert [*cache.iterdir()] == []
+
+
+def test_flags_of_the_user_make_another_library(cache, monkeypatch):
+    source = 'extern "C" int number() { return A + B; }'
+    plain = name_library(source, "plain")
+    monkeypatch.setenv("ELMAN_NATIVE_FLAGS", "-DA=40 -DB=9")
+    path = build_library(source, "plain", cache)
+    assert path.name == name_library(source, "plain") != plain
+    assert ctypes.CDLL(str(path)).number() == 49
+
+
+def test_a_library_that_came_with_the_package_is_found_first(cache, tmp_path, monkeypatch):
+    source = SOURCE % 50
+    build_library(source, "plain", cache)
+    monkeypatch.setattr(library, "SHIPPED", tmp_path / "shipped")
+    assert find_library(source, "plain").parent == cache
+    shipped = build_library(source, "plain", tmp_path / "shipped")
+    assert find_library(source, "plain") == shipped
+
+
+def test_why_there_is_no_library_is_said(cache, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    with pytest.raises(NativeError, match=rf"no library can be built in {tmp_path}/file/x: .*Not a directory"):
+        build_library(SOURCE % 51, "plain", tmp_path / "file" / "x")
+    monkeypatch.setattr(library, "load_file", lambda name: load_library("no C++ either"))
+    assert "failed: " in library.why_not_loaded.__wrapped__("few_rows.cpp")
+    monkeypatch.setattr(library, "load_file", lambda name: None)
+    assert library.why_not_loaded.__wrapped__("few_rows.cpp") is None
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,16 @@ def test_a_curve_has_all_sizes_and_the_same_validation_data(tmp_path):
     assert to_plain(chosen)["data"]["share"] == 1.0
 
 
+def test_the_parts_of_a_curve_are_parts_of_what_is_asked_for_once_for_each_seed(tmp_path):
+    runs = [*smaller_runs(recipe(tmp_path, share=0.5), tmp_path, [0, 3])]
+    assert [run.recipe.data.share for run in runs] == pytest.approx(
+        [part for share in (0.05, 0.1, 0.2, 0.35) for part in (share, share)]
+    )
+    assert [run.recipe.training.seed for run in runs] == [0, 3] * 4
+    names = [f"{share}-seed-{seed}" for share in (10, 20, 40, 70) for seed in (0, 3)]
+    assert [run.folder for run in runs] == [tmp_path / "curve" / name for name in names]
+
+
 def test_a_curve_without_validation_data_is_refused_before_any_work(tmp_path):
     with pytest.raises(ConfigError, match="validation data"):
         next(smaller_runs(recipe(tmp_path, holdout=0.0), tmp_path, [0]))

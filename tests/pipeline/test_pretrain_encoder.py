@@ -1,21 +1,25 @@
 """Unlabelled text: read first, resumable, the same bits each time, in the record, and worth it."""
 
 import json
+import re
 import signal
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import elman
 from elman import artifact
 from elman.errors import ConfigError, DataError
-from elman.pipeline import run_recipe
+from elman.pipeline import pretrain_encoder, run_recipe
 from elman.pipeline.recipe import Recipe, build
+from elman.pipeline.training_data import TrainingData
 from elman.tasks.encoder_pretraining import EncoderPretraining
 from elman.tasks.results import GuessedData
+from elman.training.training_config import TrainingConfig
 from tests.tasks.test_label_guesses import write_topics
-from tests.tasks.topics import TINY, table
+from tests.tasks.topics import TINY, fresh, table
 
 
 def write_text(path: Path, count: int = 60) -> str:
@@ -95,8 +99,69 @@ def test_the_folder_says_what_was_read(tmp_path, capsys):
     assert run["data"]["unlabelled"][0]["file"].endswith("u.txt")
     assert run["pretraining"]["perplexity"] > 1
     assert run["pretraining"]["tokens"] > 200
-    assert "unlabelled text: " in (tmp_path / "model" / "README.md").read_text()
+    card = (tmp_path / "model" / "README.md").read_text()
+    texts, tokens = run["pretraining"]["texts"], run["pretraining"]["tokens"]
+    said = f"u.txt; {texts:,} texts, {tokens:,} tokens with those of the training data"
+    assert re.search(rf"^- unlabelled text: .*{said}$", card, re.MULTILINE)
     assert "as a language model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("held", [0, 3])
+@pytest.mark.parametrize(
+    ("options", "tokens", "epochs"),
+    [({"epochs": 5}, 100, 5), ({}, 100, 8), ({}, 200_000, 4), ({}, 10_000_000, 1)],
+)
+def test_the_first_phase_reads_800_000_tokens_in_all_and_no_text_over_and_over(
+    tmp_path, monkeypatch, capsys, options, tokens, epochs, held
+):
+    training = {"minutes": 4.0, "checkpoint_minutes": 3.0, "seed": 7}
+    first = {**options, "share": 0.25, "lr": 0.5}
+    data = {"unlabelled": "u.txt"}
+    chosen = build({"task": "classifier", "data": data, "training": training, "pretraining": first})
+    seen = []
+
+    def fit(net, batches, loss, settings, validation, resume):
+        seen.append((settings, validation, resume))
+        return iter(())
+
+    monkeypatch.setattr(pretrain_encoder, "fit", fit)
+    monkeypatch.setattr(pretrain_encoder, "follow", lambda *given, **options: None)
+    task = SimpleNamespace(tokens=tokens, held=[0] * held, net=None, loss=None, unit="tokens", metric="m")
+    task.validate, task.build_batches = dict, lambda *given: given
+    monkeypatch.setattr(elman.Classifier, "pretraining", lambda model, texts: task)
+    assert pretrain_encoder.pretrain_encoder(chosen, fresh(), ["a"] * 1500, tmp_path, {}) is None
+    ((settings, validation, resume),) = seen
+    assert (settings.lr, settings.epochs, settings.minutes) == (0.5, epochs, 1.0)
+    assert (settings.checkpoint_minutes, settings.seed, settings.patience) == (3.0, 7, 2 if held else 0)
+    assert ((validation is None), resume) == (not held, None)
+    assert capsys.readouterr().err == (
+        f"1,500 texts ({tokens:,} tokens) are read first, {epochs} times, up to 1 minutes, "
+        "as a language model of the encoder\n"
+    )
+
+
+def test_several_processes_read_no_text(tmp_path, monkeypatch):
+    monkeypatch.setattr(pretrain_encoder, "count_processes", lambda: 2)
+    with pytest.raises(ConfigError, match=r"^unlabelled text is read by one process only"):
+        pretrain_encoder.read_texts(recipe(tmp_path), TrainingData([], [], None, []), None)
+
+
+def test_the_second_phase_has_the_minutes_that_the_first_one_left():
+    training = TrainingConfig(minutes=2.0)
+    assert pretrain_encoder.leave_minutes(training, {"seconds": 30.0}).minutes == 1.5
+    assert pretrain_encoder.leave_minutes(training, {"seconds": 300.0}).minutes == 0.01
+    assert pretrain_encoder.leave_minutes(training, {}) == training
+    assert pretrain_encoder.leave_minutes(TrainingConfig(), {"seconds": 30.0}) == TrainingConfig()
+
+
+def test_it_is_said_how_good_guesses_are_and_whether_they_are_used(capsys):
+    pretrain_encoder.say_guesses({})
+    pretrain_encoder.say_guesses({"right": 81.25, "right_without": 79.0, "guessed": 1234})
+    pretrain_encoder.say_guesses({"right": 80.0, "right_without": 81.0, "guessed": 0})
+    assert capsys.readouterr().err.splitlines() == [
+        "the labels of 1,234 texts are guessed: in cross-validation 81.2 % are right, 79 % without this text",
+        "no label is guessed: in cross-validation 80 % are right, 81 % without this text",
+    ]
 
 
 def test_texts_without_labels_make_a_better_model():

@@ -2,16 +2,19 @@
 
 import hashlib
 import json
+import os
+import platform
 import subprocess
 from pathlib import Path
 
 import pytest
+import torch
 
 import elman
 from elman.pipeline import run_recipe
-from elman.pipeline.machine import git_revision, hide_home
+from elman.pipeline.machine import count_cores, describe_machine, git_revision, hide_home, software_versions
 from elman.pipeline.recipe import build
-from elman.pipeline.run_record import summarize_run
+from elman.pipeline.run_record import RunRecord, summarize_run
 from elman.training import training_loop
 from tests.tasks.topics import TINY, table
 
@@ -64,6 +67,7 @@ def test_a_resumed_run_adds_a_session(tmp_path, monkeypatch):
     assert "seconds" not in read(tmp_path / "m")["sessions"][0], "a killed session has no end"
     run_recipe(recipe(tmp_path, evaluate_every=2), tmp_path / "m", resume=True, command="second")
     assert [s["command"] for s in read(tmp_path / "m")["sessions"]] == ["first", "second"]
+    assert "Made by `first`" in (tmp_path / "m" / "README.md").read_text()
     run_recipe(chosen, tmp_path / "m", command="anew", overwrite=True)
     assert [s["command"] for s in read(tmp_path / "m")["sessions"]] == ["anew"]
 
@@ -107,3 +111,62 @@ def test_the_revision_is_that_of_the_working_directory(tmp_path, monkeypatch):
 def test_no_git_is_no_revision(monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert git_revision() is None
+
+
+SESSION = {"date": "2026-11-19T08:00:00+00:00", "elman": "1", "torch": "2", "python": "3", "seconds": 70.0}
+
+
+def test_a_card_has_the_day_the_time_of_all_sessions_and_the_machine_of_the_last():
+    one = SESSION | {"machine": {"threads": 1, "cpu": "Z80"}}
+    versions = "elman 1, torch 2, Python 3; seed 7"
+    assert (
+        summarize_run({"sessions": [one], "seed": 7})
+        == f"2026-11-19, 1 min 10 s on 1 thread of Z80; {versions}"
+    )
+    killed = {"date": "2026-11-18T23:00:00+00:00"}
+    two = one | {"machine": {"threads": 2, "cpu": "Z80"}}
+    assert summarize_run({"sessions": [one, killed, two], "seed": 7}) == (
+        f"2026-11-19, 2 min 20 s, in 3 sessions on 2 threads of Z80; {versions}"
+    )
+    gpu = one | {"machine": {"threads": 2, "cpu": "Z80", "gpu": "H200"}}
+    assert summarize_run({"sessions": [gpu], "seed": 7}) == f"2026-11-19, 1 min 10 s on H200; {versions}"
+
+
+def test_a_run_that_went_on_took_as_long_as_all_its_sessions(tmp_path, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("elman.pipeline.run_record.time.monotonic", lambda: now[0])
+    (tmp_path / "run.json").write_text(json.dumps({"sessions": [{"seconds": 5.0}, {}], "chosen": {"a": 1}}))
+    record = RunRecord(tmp_path, {"command": "x"}, 7, None)
+    assert record.read_chosen() == {"a": 1}
+    record.begin({}, resumed=True)
+    now[0] = 103.04
+    assert record.elapsed == pytest.approx(8.04)
+    assert record.finish(9)["sessions"] == [{"seconds": 5.0}, {}, read(tmp_path)["sessions"][2]]
+    assert read(tmp_path)["sessions"][2] == {"command": "x", "seconds": 3.0, "finished": True, "updates": 9}
+    anew = RunRecord(tmp_path, {"command": "y"}, 7, Path.home() / "m")
+    anew.begin({}, resumed=False)
+    anew.finish()
+    (session,) = read(tmp_path)["sessions"]
+    assert (session["finished"], "updates" in session, read(tmp_path)["init"]) == (False, False, "~/m")
+
+
+def test_the_machine_is_described_by_its_cores_and_how_many_of_them_compute(monkeypatch):
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    found = describe_machine("cpu")
+    assert found.keys() == {"system", "cpu", "cores", "threads"}
+    assert (found["cores"], found["threads"]) == (count_cores(), torch.get_num_threads())
+    assert found["system"].startswith(platform.system())
+    if hasattr(os, "sched_getaffinity"):
+        assert count_cores() == len(os.sched_getaffinity(0))
+        monkeypatch.delattr(os, "sched_getaffinity")
+    assert count_cores() == (os.cpu_count() or 1)
+    if (known := Path("/proc/cpuinfo")).exists() and "model name" in known.read_text():
+        assert f"model name\t: {found['cpu']}\n" in known.read_text()
+    for size, processes in (("1", None), ("2", 2)):
+        monkeypatch.setenv("WORLD_SIZE", size)
+        assert describe_machine("cpu").get("processes") == processes
+    assert software_versions() == {
+        "elman": elman.__version__,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+    }

@@ -1,5 +1,7 @@
 """The table of what elman tune searches: every key exists, and the plain choice is always among the values."""
 
+from itertools import pairwise
+
 import pytest
 
 from elman.pipeline.recipe import build
@@ -31,6 +33,19 @@ def test_a_switch_is_searched_both_ways_and_no_choice_is_there_twice():
     choices = [setting.choices for setting in SEARCH_SPACE if isinstance(setting, OneOf)]
     assert all(len({*some}) == len(some) > 1 for some in choices)
     assert sum({*some} == {False, True} for some in choices if isinstance(some[0], bool)) == 3
+
+
+def test_sizes_double_rates_are_searched_as_far_down_as_up_and_shares_from_nothing():
+    for setting in SEARCH_SPACE:
+        if isinstance(setting, OneOf):
+            sizes = [size for size in setting.choices if isinstance(size, int) and size > 1]
+            assert all(larger == 2 * size for size, larger in pairwise(sizes)), setting.key
+        elif isinstance(setting, Times):
+            assert setting.low * setting.high == 1
+        elif isinstance(setting, Between):
+            assert setting.low == 0
+    (decays,) = [setting.choices for setting in SEARCH_SPACE if setting.key == "training.ema_decay"]
+    assert [round(1 / (1 - decay)) for decay in decays] == [1, 100, 500]  # updates that are averaged, about
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from toy import Lists
 
 from elman.errors import DataError
-from elman.training.batches import Progress, group_batches
+from elman.training.batches import Progress, group_batches, stop_reason
 from elman.training.training_config import TrainingConfig
 
 sizes = st.lists(st.integers(1, 7), min_size=1, max_size=4)
@@ -52,6 +52,31 @@ def test_progress_is_measured_in_updates_where_the_run_is() -> None:
     settings = TrainingConfig(updates=4)
     seen = islice(group_batches(numbered([3]), settings, Progress()), 4)
     assert [group.progress for group in seen] == [0.125, 0.375, 0.625, 0.875]
+
+
+def test_progress_of_a_run_of_epochs_is_that_of_the_middle_of_its_updates() -> None:
+    settings = TrainingConfig(epochs=2, grad_accumulation=3)
+    seen = group_batches(numbered([4, 8]), settings, Progress())
+    middles = [1.5 / 4, 3.5 / 4, 1 + 1.5 / 8, 1 + 4.5 / 8, 1 + 7 / 8]
+    assert [group.progress for group in seen] == [middle / 2 for middle in middles]
+
+
+@pytest.mark.parametrize(
+    ("settings", "progress", "reason"),
+    [
+        ({"minutes": 2.0}, Progress(seconds=120.0), "minutes"),
+        ({"minutes": 2.0}, Progress(seconds=119.9), None),
+        ({"minutes": 0.5, "epochs": 0}, Progress(seconds=30.0, epoch=99), "minutes"),
+        ({"epochs": 3}, Progress(epoch=3), "epochs"),
+        ({"epochs": 3}, Progress(epoch=2, batch=9), None),
+        ({"epochs": 1, "updates": 5}, Progress(epoch=2, update=4), None),
+        ({"epochs": 1, "updates": 5}, Progress(update=5), "updates"),
+        ({"patience": 2}, Progress(metric_history=(2.0, 1.0, 1.5)), "patience"),
+        ({"patience": 2}, Progress(metric_history=(1.0, 2.0, 1.5)), None),
+    ],
+)
+def test_a_run_is_over_when_what_was_asked_for_is_done(settings, progress, reason) -> None:
+    assert stop_reason(TrainingConfig(**settings), progress) == reason
 
 
 @given(st.lists(st.integers(), max_size=9), st.integers(1, 5))

@@ -15,7 +15,7 @@ from toy import Net, Problem
 from elman.errors import ModelError
 from elman.files import atomic_files
 from elman.training import checkpoint
-from elman.training.checkpoint import checkpoint_size, load_checkpoint, save_checkpoint
+from elman.training.checkpoint import checkpoint_size, load_checkpoint, read_checkpoint_config, save_checkpoint
 from elman.training.events import Checkpoint
 from elman.training.snapshot import Snapshot
 from elman.training.training_config import TrainingConfig
@@ -35,6 +35,16 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("written") / "checkpoint.safetensors"
     save_checkpoint(path, snapshot(), CONFIG)
     return path
+
+
+def test_the_settings_of_a_checkpoint_are_known_even_of_one_that_does_not_say_them(
+    written: Path, tmp_path
+) -> None:
+    assert read_checkpoint_config(written) == {**CONFIG, "model": {"hidden": 3, "sizes": [1, 2]}}
+    path = tmp_path / "other.safetensors"
+    for metadata in ({}, {"config": "["}, {"config": "[1]"}, None):
+        save_file({"w": torch.zeros(1)}, path, metadata)
+        assert read_checkpoint_config(path) == {}
 
 
 def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:

@@ -49,3 +49,11 @@ def test_the_order_of_its_weights_does_not_matter() -> None:
     average.weights = dict(reversed(average.weights.items()))
     average.update(net)
     assert all(torch.equal(average.weights[name], p) for name, p in net.named_parameters())
+
+
+def test_another_net_of_the_same_weights_may_be_seen_between() -> None:
+    one, other = (nn.Linear(2, 1).double() for _ in range(2))
+    average = WeightAverage(one, 1.0)
+    for net in (one, other, other, one):
+        average.update(net)
+    torch.testing.assert_close(average.weights["weight"], (one.weight + other.weight) / 2)

@@ -3,15 +3,21 @@ from __future__ import annotations
 from math import cos, isclose, pi
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
-from elman.errors import ConfigError
+from elman.errors import ConfigError, ModelError
 from elman.training.optimizers import (
     SHAPES,
+    count_copies,
     count_reductions,
     evaluations_since_best,
+    keeps_average,
     learning_rate,
+    make_optimizer,
+    set_lr,
     should_average,
 )
 from elman.training.training_config import TrainingConfig
@@ -122,3 +128,69 @@ def test_a_setting_out_of_range_is_named(options: dict[str, float]) -> None:
 def test_ntasgd_brings_its_own_average() -> None:
     with pytest.raises(ConfigError, match=r"^ema_decay is 0.9; it must be 0 with ntasgd"):
         TrainingConfig(optimizer="ntasgd", ema_decay=0.9)
+
+
+def net() -> nn.Module:
+    made = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 2))
+    made[1].weight.requires_grad_(False)
+    return made
+
+
+def test_weights_that_are_not_frozen_are_trained_and_matrices_alone_decay() -> None:
+    config = TrainingConfig(lr=0.01, weight_decay=0.1, beta1=0.8, beta2=0.95)
+    made = net()
+    optimizer = make_optimizer(made, config)
+    assert isinstance(optimizer, torch.optim.AdamW)
+    matrices, others = optimizer.param_groups
+    assert [p.shape for p in matrices["params"]] == [(2, 3)]
+    assert [p.shape for p in others["params"]] == [(2,), (2,)]
+    assert (matrices["weight_decay"], others["weight_decay"]) == (0.1, 0.0)
+    assert all(group["lr"] == 0.01 and group["betas"] == (0.8, 0.95) for group in (matrices, others))
+    set_lr(optimizer, 0.5)
+    assert [group["lr"] for group in optimizer.param_groups] == [0.5, 0.5]
+    with pytest.raises(ModelError, match="no parameter that is not frozen"):
+        make_optimizer(made.requires_grad_(False), config)
+
+
+def test_a_rate_that_a_recorded_update_reads_is_changed_in_its_place() -> None:
+    rate = torch.tensor(0.1)
+    optimizer = torch.optim.SGD([{"params": net().parameters(), "lr": rate}])
+    set_lr(optimizer, 0.25)
+    assert optimizer.param_groups[0]["lr"] is rate
+    assert rate == 0.25
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+def test_sgd_has_its_momentum_from_the_beginning(momentum: float) -> None:
+    made = net()
+    optimizer = make_optimizer(made, TrainingConfig(optimizer="sgd", momentum=momentum))
+    assert isinstance(optimizer, torch.optim.SGD)
+    assert all(group["momentum"] == momentum for group in optimizer.param_groups)
+    buffers = [state["momentum_buffer"] for state in optimizer.state.values()]
+    assert [b.shape for b in buffers] == [p.shape for p in made.parameters() if p.requires_grad] * bool(
+        momentum
+    )
+    assert not any(b.any() for b in buffers)
+
+
+@pytest.mark.parametrize(
+    ("settings", "averages", "copies"),
+    [
+        ({}, False, 2),
+        ({"ema_decay": 0.9}, True, 3),
+        ({"optimizer": "sgd", "momentum": 0.9}, False, 1),
+        ({"optimizer": "sgd", "momentum": 0.0, "ema_decay": 0.9}, True, 1),
+        ({"optimizer": "sgd", "momentum": 0.0}, False, 0),
+        ({"optimizer": "ntasgd", "momentum": 0.0}, True, 1),
+    ],
+)
+def test_how_many_numbers_a_run_keeps_beside_each_weight(settings, averages, copies) -> None:
+    config = TrainingConfig(**settings)
+    assert (keeps_average(config), count_copies(config)) == (averages, copies)
+
+
+def test_without_a_warmup_a_schedule_begins_at_its_rate() -> None:
+    for schedule in SHAPES:
+        assert learning_rate(TrainingConfig(schedule=schedule, lr=0.3, warmup=0.0), 0.0, []) == pytest.approx(
+            0.3
+        )

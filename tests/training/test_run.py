@@ -311,10 +311,19 @@ def test_lines_tell_of_an_update_every_ten_seconds() -> None:
 
 def test_a_bar_is_as_full_as_the_run_is_done_and_full_at_an_early_end() -> None:
     pytest.importorskip("rich")
-    shown = BarDisplay("tokens", Terminal())
+    stream = Terminal()
+    shown = BarDisplay("tokens", stream)
+    (bar,), shown.pace.clock = shown.bar.tasks, lambda: 0.0
     for progress in (0.25, 0.5):
         shown.show(Update(1, 1, progress, 1.0, 0.1, 1.0, 30.0))
-        assert shown.bar.tasks[0].percentage == 100 * progress
+        assert bar.percentage == 100 * progress
+        assert bar.description == "epoch 1  update 1  loss 1"
+    shown.show(Evaluation(1, {"a": 1.5, "[b]": 2.5}, "a", False))
+    shown.show(Update(2, 1, 0.75, 1.0, 0.1, 1.0, 30.0))
+    assert bar.description.startswith("epoch 1  update 2  loss 1  a 1.50")
     shown.show(TrainingEnd(1, "patience", {}))
-    assert shown.bar.tasks[0].percentage == 100
+    assert bar.completed == bar.total
+    assert shown.bar.live.is_started
     shown.close()
+    assert not shown.bar.live.is_started
+    assert "[b] 2.50" in stream.getvalue(), "a name is no markup"

@@ -42,11 +42,11 @@ def check_config(stored: Mapping[str, Any], path: Path) -> None:
 
 
 def check_files(stored: Mapping[str, Any], folder: Path) -> None:
-    """Refuse a folder whose files are not those that its config.json, ``stored``, was written with."""
+    """Refuse a folder whose files are not those that its checked config.json, ``stored``, was written with."""
     if DIGESTS not in stored:
         _log.warning("%s: %s has no digests, so damage to its files would go unseen", folder, CONFIG)
         return
-    digests = _digests(stored, folder / CONFIG)
+    digests = stored[DIGESTS]
     for name in (*_NEEDED, *_RECORDS):
         path = folder / name
         if not path.is_file():

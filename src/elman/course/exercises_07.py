@@ -33,8 +33,8 @@ def _judge_completions(answer: Any) -> str | None:
 def _next_letter(text: str) -> dict[str, float]:
     """A small world: after "the ", "qu" becomes "queen" or "quest"."""
     typed = text.removeprefix("the ")
-    known = {"q": {"u": 1.0}, "qu": {"e": 0.9, "i": 0.1}, "que": {"e": 0.7, "s": 0.3}, "quee": {"n": 0.8}}
-    known |= {"queen": {" ": 0.5, "s": 0.5}, "queens": {" ": 1.0}, "": {"q": 0.2, "k": 0.8}}
+    known = {"q": {"u": 0.75}, "qu": {"e": 0.9, "i": 0.1}, "que": {"e": 0.7, "s": 0.3}, "quee": {"n": 0.8}}
+    known |= {"queen": {" ": 0.5, "s": 0.5}, "queens": {" ": 0.25}, "": {"q": 0.2, "k": 0.8}}
     return known.get(typed, {}) if text.startswith("the ") else {}
 
 
@@ -44,13 +44,13 @@ def _judge_word_chance(answer: Any) -> str | None:
     right = prod(letters) * 0.5
     mistakes = {
         prod(letters): "The end of the word is missing: this is the chance of all words that begin so.",
-        right * 0.2: "The letters that were typed already are certain; do not count them again.",
+        right * 0.2 * 0.75: "The letters that were typed already are certain; do not count them again.",
         sum(letters) + 0.5: "Chances of things that must all happen are multiplied, not added.",
     }
     if isclose(given, right):
         longer = float(answer(_next_letter, "the ", "q", "queens"))
         return (
-            None if isclose(longer, prod(letters) * 0.5) else "With 'q' typed and 'queens' wanted it is wrong."
+            None if isclose(longer, 0.75 * right * 0.25) else "With 'q' typed and 'queens' wanted it is wrong."
         )
     near = (said for wrong, said in mistakes.items() if isclose(given, wrong))
     want, have = format_number(right), format_number(given)
@@ -87,7 +87,6 @@ EXERCISES = (
             2 * 2 * 256 * 4,
             {
                 2 * 256 * 4: "An LSTM has two states in each layer.",
-                256 * 4: "There are two layers, and an LSTM has two states in each.",
                 2 * 2 * 256: "These are the numbers; each takes four bytes.",
                 2 * 256: "Count the states of a layer, and four bytes for each number.",
                 4 * 256 * 4 * 2: "Gates are computed anew at each step; only h and c are kept.",

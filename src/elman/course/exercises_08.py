@@ -28,7 +28,7 @@ def _judge_score(answer: Any) -> str | None:
     mistakes = {
         emitted: "These are the words alone; the transitions between neighbours are missing.",
         moved: "These are the transitions alone; the scores of the words are missing.",
-        emitted + 7.0 + 16.0: "The transitions go the wrong way: transitions[a][b] is that of b after a.",
+        emitted + 7.0 + 6.0: "The transitions go the wrong way: transitions[a][b] is that of b after a.",
         emitted * moved: "Scores are logarithms: they are added.",
     }
     if isclose(given, emitted + moved):

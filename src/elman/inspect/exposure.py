@@ -110,7 +110,8 @@ def _is_right(
 ) -> Float[Tensor, "B T"]:
     """1 where what was written after what was read is right."""
     if aligned:
-        wide = pad(gold.tokens, (0, max(0, written.shape[1] - gold.tokens.shape[1])), value=-1)
+        known = gold.tokens.masked_fill(~gold.mask, -1)
+        wide = pad(known, (0, max(0, written.shape[1] - gold.tokens.shape[1])), value=-1)
         return (written == wide[:, : written.shape[1]]).float()
     pairs = (
         (read[:, :, None] == before(gold.tokens)[:, None])

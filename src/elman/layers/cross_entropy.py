@@ -153,9 +153,11 @@ class _LinearNLL(torch.autograd.Function):
             return *differentiate_plainly(plain, (h, W, b), (gradient,)), None, None, None
         dh, dW = torch.zeros_like(_wide(h)), torch.empty_like(W)
         db = None if b is None else torch.empty_like(b)
-        # In float16 a mean over many tokens would vanish: the largest row is brought to 1 meanwhile.
-        scale = gradient.abs().amax().clamp(min=torch.finfo(gradient.dtype).tiny)
-        weights = (gradient / scale if h.dtype in _HALVES else gradient)[:, None]
+        weights, scale = gradient[:, None], None
+        if h.dtype in _HALVES and len(h):
+            # In float16 a mean over many tokens would vanish: the largest row is brought to 1 meanwhile.
+            scale = gradient.abs().amax().clamp(min=torch.finfo(gradient.dtype).tiny)
+            weights = weights / scale
         with torch.autocast(h.device.type, enabled=False):
             for here in _chunks(W, ctx.columns):
                 p = _logits(h, W[here], None if b is None else b[here])
@@ -168,7 +170,7 @@ class _LinearNLL(torch.autograd.Function):
                     torch.sum(p, 0, out=db[here])
                 _add_product(dh, p, W[here], h.dtype)
                 _store_product(dW[here], p.t(), h)
-        if h.dtype in _HALVES:
+        if scale is not None:
             for one in (dh, dW) if db is None else (dh, dW, db):
                 one.mul_(scale)
         return dh.to(h.dtype), dW, db, None, None, None

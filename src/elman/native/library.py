@@ -109,7 +109,9 @@ def _compile(source: str, level: str, target: Path) -> Path:
             with open(made, "ab") as file:
                 file.write(hashlib.sha256(made.read_bytes()).digest())
             os.replace(made, target)
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired:
+        raise NativeError(f"{compiler} was not done after {_LONGEST} seconds") from None
+    except OSError as error:
         raise NativeError(f"no library can be built in {target.parent}: {shorten(str(error))}") from None
     return target
 
