@@ -461,11 +461,34 @@ def test_interrupted_training_keeps_its_carried_state(tmp_path: Path) -> None:
         ({"weight_drop": 1.0}, "weight_drop is 1.0"),
         ({"last_hidden": -1}, "last_hidden is -1"),
         ({"cell": "lstn"}, "did you mean 'lstm'"),
+        ({"mogrifier_rank": 2}, "mogrifier_rounds is 0"),
+        ({"softmax": "adaptive", "tied": False, "mixtures": 2}, "an adaptive softmax is not mixed"),
+        ({"softmax": "adaptive", "tied": False, "softmax_samples": 9}, "samples is 9, .* not for an adaptive"),
+        ({"mixtures": 2, "frequency_bias": True}, "frequency_bias is True, .* not for a mixture"),
+        ({"ngram_least": 2, "ngrams": 2}, "ngrams is 2; it must be 3 or more"),
+        ({"mixture_dropout": 0.1}, "one softmax is no mixture"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         LanguageModelConfig(**options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mogrifier_rank": 2, "mogrifier_rounds": 1},
+        {"softmax": "adaptive", "tied": False, "cutoffs": (3,)},
+        {"softmax_samples": 9, "frequency_bias": True},
+        {"ngram_least": 2, "ngrams": 3},
+        {"ngrams": 2},
+        {"mixture_dropout": 0.1, "mixtures": 2},
+        {"vectors": "v", "tied": True},
+        {"vectors": "v", "freeze_vectors": True, "tied": False},
+    ],
+)
+def test_options_that_can_be_are_taken(options: dict[str, object]) -> None:
+    assert LanguageModelConfig(**options, hidden=3, last_hidden=2, layers=3).widths == [3, 3, 2]
 
 
 def test_no_text_is_refused() -> None:
