@@ -54,7 +54,7 @@ def test_validation_data_without_an_error_does_not_ask_for_probabilities_of_one(
 
 
 def test_where_the_error_would_grow_it_stays_one():
-    """The first label is right as often as its probability says; the others would be likelier with another T."""
+    """The first label is right as often as its probability says; another T would make the others likelier."""
     logits = torch.tensor([0.6, 0.35, 0.05]).log().repeat(100, 1)
     gold = torch.tensor([0] * 60 + [1] * 5 + [2] * 35)
     fitted = fit_temperature(lambda t: scaled_log_softmax(logits, t), gold, logits.argmax(-1))
