@@ -12,6 +12,7 @@ from elman.tasks.growth import Growth
 from elman.tasks.language_model import LanguageModel, LanguageModelConfig
 from elman.tasks.pairs.task import Pairs, PairsConfig, PairsExample
 from elman.tasks.seq2seq.loss import teacher_forced
+from elman.tasks.seq2seq.speller import SLOTS
 from elman.tasks.tagger.task import Tagger, TaggerConfig, TaggerExample
 from elman.text.vocab import UNK
 from tests.tasks import names, toy_pairs
@@ -191,12 +192,20 @@ def test_a_tagger_that_knows_all_is_the_very_one():
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"tied": False}, {"mixtures": 2}, {"vectors": "here"}, {"softmax": "adaptive"}]
+    "options",
+    [
+        {},
+        {"tied": False},
+        {"mixtures": 2},
+        {"vectors": "here"},
+        {"vectors": "here", "freeze_vectors": True, "tied": False},
+        {"softmax": "adaptive"},
+    ],
 )
 def test_a_language_model_predicts_old_words_as_before(options, tmp_path):
     lines, more = ["once upon a time", "a tide upon"], ["once more a wave", "more"]
     if "vectors" in options:
-        options = {"vectors": vectors(tmp_path), "freeze_vectors": True, "tied": False}
+        options = options | {"vectors": vectors(tmp_path)}
     if "softmax" in options:
         options |= {"tied": False}
     config = LanguageModelConfig(hidden=16, embedding=4, layers=1, **options)
@@ -236,6 +245,7 @@ def test_bytes_and_subwords_have_nothing_to_add():
     [
         (toy_pairs.CHARS, {}),
         (toy_pairs.CHARS, {"tied": False, "decoder": "luong", "layers": 1}),
+        (toy_pairs.CHARS, {"ctc": 0.3}),
         (toy_pairs.JOINT, {"shared": True}),
         (toy_pairs.JOINT, toy_pairs.SINGLE),
         (toy_pairs.WORDS, {"copying": True, "vectors": "here"}),
@@ -245,7 +255,7 @@ def test_a_translator_writes_old_tokens_as_before(tokens, options, tmp_path):
     if "vectors" in options:
         options = options | {"vectors": vectors(tmp_path)}
     old = toy_pairs.made(tokens, **options)
-    new, growth = old.grow(tokens, toy_pairs.pairs(("adb", "z"), ("d", "zy")))
+    new, growth = old.grow(tokens, toy_pairs.pairs(("adb", "zw"), ("d", "zyv")))
     new.net.eval()
     assert sum(growth.tokens.values()) > 1
     size, found = len(old.tokenizers.target.items), []
@@ -256,6 +266,12 @@ def test_a_translator_writes_old_tokens_as_before(tokens, options, tmp_path):
             found.append(model.net.softmax.logits(hs)[..., :size])
     torch.testing.assert_close(found[1], found[0], rtol=0, atol=1e-12)
     assert new.translate(["abd"])
+    if old.net.speller:
+        h = torch.randn(old.net.reader.output_size).double()
+        before, after = (model.net.speller.W(h).view(-1, SLOTS) for model in (old, new))
+        assert len(after) > size
+        assert torch.equal(after[:size], before)
+        torch.testing.assert_close(after[size:].logsumexp(0), before[UNK], rtol=0, atol=1e-12)
 
 
 def test_the_line_says_all_that_is_new():
