@@ -91,7 +91,8 @@ def test_which_layers_add_to_what_they_read(options, adding):
     config = Seq2SeqConfig(**options, residual=True)
     assert (config.residual_encoder, config.residual_decoder) == adding
     config = replace(config, residual=False)
-    assert not (config.residual_encoder or config.residual_decoder)
+    assert not (config.residual_encoder)
+    assert not (config.residual_decoder)
 
 
 @pytest.mark.parametrize(
