@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import polars
 import pyarrow
 import pytest
 
@@ -71,6 +72,7 @@ def test_columns_of_arrow_and_of_what_looks_like_a_frame_are_read():
     batches = pyarrow.table({"text": ["a", "b"]}).to_reader(1)
     assert table(batches) == [(1, ("a",), ""), (2, ("b",), "")]
     assert table(LikePandas()) == [(1, ("a", "records"), "")]
+    assert table(polars.Series(["a", "b"])) == [(1, ("a",), ""), (2, ("b",), "")]
 
 
 def test_paths_stay_paths():
