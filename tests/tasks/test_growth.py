@@ -186,6 +186,14 @@ def test_a_tagger_scores_old_tags_as_before(output):
     new.loss(new.encode(ORGANISED), 0.0).backward()
 
 
+def test_tags_without_examples_are_counted_but_not_o():
+    old = Tagger.from_examples(TaggerConfig(**names.TINY), TokenizerConfig(), SENTENCES)
+    tags = (("B-PER",), ("NOUN",))
+    _, growth = old.grow(TokenizerConfig(), [TaggerExample(("Ann",), tags, ("ner", "pos"))])
+    seen = {tag for e in SENTENCES for column in e.tags for tag in column}
+    assert growth.idle == len(seen - {"O", "B-PER", "NOUN"})
+
+
 def test_a_tagger_that_knows_all_is_the_very_one():
     old = Tagger.from_examples(TaggerConfig(**names.TINY), TokenizerConfig(), SENTENCES)
     assert old.grow(TokenizerConfig(), SENTENCES)[0] is old

@@ -39,6 +39,11 @@ def test_every_example_is_in_one_batch_and_batches_keep_the_budget(
     assert made == bucket_batches(sizes, tokens=tokens, seed=seed, epoch=epoch)
 
 
+def test_what_is_empty_counts_as_one_token() -> None:
+    assert sorted(map(len, bucket_batches([0] * 25, tokens=10, seed=0, epoch=0))) == [5, 10, 10]
+    assert sorted(map(len, bucket_batches([(0, 0)] * 25, tokens=10, seed=0, epoch=0))) == [5] * 5
+
+
 def mixed(count: int) -> list[int]:
     drawn = np.random.default_rng(0).lognormal(3.0, 0.8, count)
     return [max(int(length), 1) for length in drawn]
