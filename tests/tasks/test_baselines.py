@@ -199,6 +199,26 @@ def test_the_most_similar_source_shares_the_rarest_ngrams():
     assert find_nearest(known, [[2, 3], [6, 7, 8], [9], [1, 2, 3]]) == [1, 2, 0, 1]
 
 
+def test_the_most_similar_source_has_the_largest_cosine():
+    """Of n-grams up to three tokens, each once, weighed by log((1 + N) / n), as counted out."""
+    dice = np.random.default_rng(0)
+    known, asked = ([dice.integers(4, size=dice.integers(1, 7)).tolist() for _ in range(n)] for n in (30, 40))
+
+    def grams(tokens: list[int]) -> set[tuple[int, ...]]:
+        return {tuple(tokens[i : i + n]) for n in (1, 2, 3) for i in range(len(tokens) - n + 1)}
+
+    every = [grams(tokens) for tokens in known]
+    idf = {g: log(31 / sum(g in some for some in every)) for g in set().union(*every)}
+
+    def cosine(one: set[tuple[int, ...]], other: set[tuple[int, ...]]) -> float:
+        return sum(idf[g] ** 2 for g in one & other) / sum(idf[g] ** 2 for g in other) ** 0.5
+
+    for tokens, found in zip(asked, find_nearest(known, asked), strict=True):
+        chances = [cosine(grams(tokens), other) for other in every]
+        assert chances[found] == pytest.approx(max(chances))
+    assert find_nearest(known, [[9]]) == [0]
+
+
 def test_where_answers_equal_their_sources_to_copy_is_the_baseline():
     model = toy_pairs.made(metric="exact")
     training = model.encode(toy_pairs.task("copying", ["ab", "abc", "ca"]))

@@ -12,6 +12,7 @@ import elman
 from elman.errors import ConfigError, ModelError
 from elman.files.model_files import READERS
 from elman.tasks.character_readers import load_readers, save_readers, take_reader
+from elman.tasks.classifier.task import Classifier, ClassifierConfig, ClassifierExample
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model import LanguageModel, LanguageModelConfig
 
@@ -147,6 +148,16 @@ def test_readers_come_back_from_their_file_without_their_weights(tmp_path):
     for one, other in zip(readers, again, strict=True):
         assert one.tokenizer == other.tokenizer
         assert [w.shape for w in one.states.parameters()] == [w.shape for w in other.states.parameters()]
+
+
+def test_words_are_not_read_as_characters_nor_other_models_as_language_models():
+    words = LanguageModel.from_examples(LanguageModelConfig(hidden=4, embedding=4), TokenizerConfig(), LINES)
+    characters = TokenizerConfig(kind="chars")
+    rows = [ClassifierExample(*row) for row in ROWS]
+    config = ClassifierConfig(hidden=4, embedding=4)
+    for model in (words, Classifier.from_examples(config, characters, rows)):
+        with pytest.raises(ConfigError, match="a language model of characters is read"):
+            take_reader(model, False)
 
 
 @pytest.mark.parametrize(

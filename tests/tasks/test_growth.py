@@ -282,6 +282,18 @@ def test_a_translator_writes_old_tokens_as_before(tokens, options, tmp_path):
         torch.testing.assert_close(after[size:].logsumexp(0), before[UNK], rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("joint", [False, True])
+def test_a_translator_counts_what_has_no_room(joint):
+    """Beside four special tokens there is room for five: a, b, c and two more, or x, y and three more."""
+    sides = TokenizerConfig("chars", size=9)
+    tokens = toy_pairs.TokenizerPairConfig(sides, sides, joint)
+    old = toy_pairs.made(tokens, toy_pairs.pairs(("abc", "bca" if joint else "xy")))
+    _, growth = old.grow(tokens, toy_pairs.pairs(("defg", "uvw"), ("h", "u")))
+    taken = {"characters": 2} if joint else {"source characters": 2, "target characters": 3}
+    assert growth.tokens == taken
+    assert growth.left == (6 if joint else 3)
+
+
 def test_the_line_says_all_that_is_new():
     growth = Growth(("x", "y"), 4, {"words": 317, "characters": 1, "affixes": 0}, 1)
     assert growth.describe() == (

@@ -6,9 +6,12 @@ from typing import Any, NamedTuple
 
 import polars
 import pyarrow
+import pyarrow.parquet as parquet
 import pytest
 
 from elman.errors import DataError
+from elman.text.tables import read_rows
+from elman.text.tables.arrow import class_names
 from elman.text.tables.in_memory import InMemory, hold_rows
 
 
@@ -100,3 +103,31 @@ def test_paths_stay_paths():
 def test_what_holds_no_examples_is_refused(source: Any, said: str):
     with pytest.raises(DataError, match=said):
         InMemory.hold(source)
+
+
+@pytest.mark.parametrize(
+    ("feature", "value", "name"),
+    [
+        ({"names": ["x", "y"]}, 1, "y"),
+        ({"names": ["x", "y"]}, 0, "x"),
+        ({"names": ["x", "y"]}, 2, None),
+        ({"names": ["x", "y"]}, -1, None),
+        ({"names": ["x", "y"]}, None, None),
+        ({"names": ["x", "y"]}, "x", None),
+        ([{"names": ["x", "y"]}], [1, 0], ["y", "x"]),
+        ({"feature": {"names": ["x", "y"]}}, [1, None], ["y", None]),
+        ({"feature": {"names": ["x", "y"]}}, None, None),
+    ],
+)
+def test_numbers_of_classes_become_their_names(feature: Any, value: Any, name: Any):
+    convert = class_names(feature)
+    assert convert is not None
+    assert convert(value) == name
+    assert class_names(None) is class_names({"dtype": "int64"}) is class_names({"feature": {}}) is None
+
+
+def test_rows_of_a_parquet_file_are_numbered_through_all_batches(tmp_path: Path):
+    path = tmp_path / "a.parquet"
+    rows = [{"text": str(i), "label": "x"} for i in range(5)]
+    parquet.write_table(pyarrow.Table.from_pylist(rows), path, row_group_size=2)
+    assert [*read_rows(path)] == [(i + 1, (str(i), "x")) for i in range(5)]
