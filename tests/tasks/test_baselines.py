@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import exp, log
 
 import numpy as np
@@ -153,6 +154,43 @@ def test_features_know_the_word_its_ending_and_its_neighbours_but_no_other_sente
     assert not np.array_equal(a1, a2)
     assert not np.array_equal(a2, a3)
     assert np.array_equal(extract_features(["a"], [[]])[0], extract_features(["a", "b"], [[], []])[0])
+
+
+def list_forms(word: str) -> list[str]:
+    """The word, its shape, its last one to four and its first one to three letters."""
+    lower = word.lower()
+    kinds = "".join("0" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c for c in word)
+    shape = re.sub(r"(.)\1{2,}", r"\1\1", kinds)
+    return [lower, shape, *(lower[-n:] for n in (1, 2, 3, 4)), *(lower[:n] for n in (1, 2, 3))]
+
+
+def test_a_feature_is_equal_where_what_it_looks_at_is_equal_and_only_there():
+    sentences = [
+        ["Ann", "saw", "ANNA", "in", "12-34", ".", "sawing", "Anna"],
+        ["don't", "saw", "in", "Ann", "saw"],
+        ["In", "saw"],
+        ["ann"],
+        ["1234", "Mr.", "saws", "banana", "annanna", "nanna"],
+    ]
+    expected = []
+    for words in sentences:
+        around = ["", "", *words, "", ""]
+        for i in range(2, len(words) + 2):
+            forms = {o: list_forms(around[i + o]) for o in range(-2, 3)}
+            expected.append(
+                [
+                    *forms[0],
+                    *(forms[o][f] for o in (-1, 1) for f in (0, 1, 4)),
+                    *(forms[o][0] for o in (-2, 2)),
+                    *((forms[o][0], forms[o + 1][0]) for o in (-1, 0)),
+                ]
+            )
+    keys = extract_features(sentences, [[]] * len(sentences))
+    assert keys.shape == (len(expected), len(expected[0]))
+    for column, values in zip(keys.T, zip(*expected, strict=True), strict=True):
+        assert len({*zip(column.tolist(), values, strict=True)}) == len({*values}) == len({*column.tolist()})
+    kinds = [{*column.tolist()} for column in keys.T]
+    assert len(set().union(*kinds)) == sum(map(len, kinds)), "keys of different features differ"
 
 
 @pytest.mark.parametrize("known", [[], [3], [2, 3, 5], [9]])

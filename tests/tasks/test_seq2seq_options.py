@@ -12,7 +12,7 @@ from elman.errors import ConfigError
 from elman.layers.embedding import LockedDropout
 from elman.layers.rnn import StackedRNN
 from elman.tasks.seq2seq.loss import teacher_forced
-from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqConfig, Seq2SeqDataConfig
+from elman.tasks.seq2seq.task import SEARCH_OPTIONS, Seq2Seq, Seq2SeqConfig, Seq2SeqDataConfig
 from tests.tasks.toy_pairs import ALIGNED, SINGLE, made, pairs, strings
 
 COPIED = {"decoder": "plain", "decoder_init": "copied"}
@@ -171,3 +171,19 @@ def test_what_evaluations_in_training_write_is_spread_over_all(most, kept):
 def test_the_metric_says_which_way_is_better():
     best = {name: made(metric=name).best for name in ("bleu", "chrf", "exact", "edit_rate", "nats_per_token")}
     assert [name for name in best if best[name] == "min"] == ["edit_rate", "nats_per_token"]
+
+
+def test_what_predict_understands_are_the_options_of_the_search_and_what_is_shown_of_it():
+    search = {
+        "beam",
+        "factor",
+        "length_penalty",
+        "max_tokens",
+        "no_repeat",
+        "repetition_penalty",
+        "stop",
+        "precision",
+    }
+    shown = {"n_best", "attention", "show_attention", "beam_tree"}
+    assert search | {"others"} == SEARCH_OPTIONS
+    assert Seq2Seq.predict_options == search | shown | {"others"}
