@@ -67,6 +67,8 @@ def test_in_full_an_answer_has_words_spans_and_the_best_few(lines):
     assert [a.line for a in ask(model, lines, n_best=2)] == [a.line for a in found]
     both = ask(fresh(columns=("ner", "pos")), lines, as_json=True)
     assert [*both[0].record] == ["words", "ner", "pos"]
+    (two, *_) = ask(fresh(columns=("ner", "pos")), lines, as_json=True, n_best=2)
+    assert [len(two.record[name]["n_best"]) for name in ("ner", "pos")] == [2, 2]
     with pytest.raises(ConfigError, match="--top is for a tagger of one column"):
         ask(fresh(columns=("ner", "pos")), lines, n_best=2)
 
@@ -126,8 +128,17 @@ def test_conllu_is_filled_by_name_and_has_no_other_columns(tmp_path):
             ask(columns("upos", name), path)
     words = [answer.record["words"] for answer in ask(model, path, as_json=True)]
     assert words == [["Ann", "saw"]] * 3
-    assert len(ask(columns("upos"), path, n_best=2)) == 3
+    for answer in ask(columns("upos"), path, n_best=2):
+        assert len(answer.line.split("\t")) == 2, "two answers, each with its probability"
     assert ask(columns("3"), write(tmp_path, "b.txt", "Ann X\n"), format="columns")
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.conll"])
+def test_words_are_read_in_the_encoding_of_their_file(tmp_path, name):
+    path = write(tmp_path, name, "Ännchen\nsaw\n", "latin-1")
+    found = ask(columns("x"), path, encoding="latin-1", as_json=True)
+    words = [word for answer in found for word in answer.record["words"]]
+    assert words == ["Ännchen", "saw"]
 
 
 def test_the_encoding_of_a_file_stays_with_one_mark_at_its_beginning(tmp_path):
