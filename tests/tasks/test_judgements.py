@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
+from sacrebleu.metrics.bleu import BLEU
 
 from elman.tasks.base import PredictOptions
 from elman.tasks.classifier.task import Classifier, ClassifierConfig, MultilabelExample
@@ -140,6 +142,10 @@ def test_a_sentence_is_right_where_all_its_spans_and_tags_are(columns):
     ]
     for pair in confused.get("pos", []):
         assert pair["count"] == wrong.count((pair["gold"], pair["predicted"]))
+        (word,) = re.findall(r"\[(.*?)\]", pair["example"])
+        at = columns.index("pos")
+        tagged = [both for e in rows for both in zip(e.words, e.tags[at], strict=True)]
+        assert (word, pair["gold"]) in tagged
     titles = [table.title for table in judged.report.tables]
     assert titles.count("most frequent confusions of pos") == ("pos" in columns)
 
@@ -157,6 +163,16 @@ def test_answers_are_judged_beside_all_references_whatever_blanks_they_have():
     assert "nats_per_token" not in together.report.scores
     assert (together.trace is None, judged.trace is None) == (True, False)
     assert made(CHARS).judge(made(CHARS).encode(FEW), lambda *_: None).unseen is None
+
+
+@pytest.mark.parametrize("cut", ["13a", "none"])
+def test_bleu_cuts_words_as_asked(cut):
+    model = made(WORDS, pairs(("a b", "x y"), ("b", "x")), bleu=cut)
+    references = ["a cat , a dog and a cow.", "so it is said, they say."]
+    answers = ["a cat, a dog and a cow .", "so it is said , they say ."]
+    data = model.encode(pairs(*(("a b", text) for text in references)))
+    expected = BLEU(tokenize=cut, force=True).corpus_score(answers, [references]).score
+    assert evaluation.score_texts(model, data, answers)["bleu"] == pytest.approx(expected)
 
 
 def test_progress_says_how_many_sources_were_answered(monkeypatch):
