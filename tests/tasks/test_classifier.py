@@ -383,3 +383,16 @@ def test_below_the_threshold_the_answer_is_the_other_one_and_nothing_else_change
     assert {p.label for p in model.classify(TEXTS, threshold=1)} == {""}
     with pytest.raises(ConfigError, match="threshold is 2"):
         model.classify(TEXTS, threshold=2)
+
+
+def test_what_is_not_read_of_long_texts_is_said():
+    """Of ten tokens four are left out, of all sixteen a quarter; a text of just six is read."""
+    rows = [ClassifierExample("a b c d e f g h i j", "x"), ClassifierExample("a b c d e f", "y")]
+    model = Classifier.from_examples(ClassifierConfig(**TINY, max_tokens=6), TokenizerConfig(), rows)
+    data = model.encode(rows)
+    with pytest.warns(UserWarning, match="1 of 2 texts are longer than 6 tokens: .* 25 % of all tokens"):
+        batches = model.build_batches(data, ClassifierDataConfig(), 0)
+    assert sorted(length for batch in batches(0, 0) for (length,) in batch.lengths) == [6, 6]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.build_batches(model.encode(rows[1:]), ClassifierDataConfig(), 0)

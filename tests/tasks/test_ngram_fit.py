@@ -81,6 +81,17 @@ def test_the_network_is_trained_and_validated_alone_and_mixed_when_calibrated():
     assert model.evaluate_dataset(data)["accuracy"] > plain.evaluate_dataset(data)["accuracy"]
 
 
+def test_what_both_say_is_weighed_and_added():
+    model, data = fitted(), fresh().encode(examples(9))
+    said = {}
+    for weights in ((1.0, 0.0), (0.0, 1.0), (0.25, 3.0)):
+        model.net.mix.copy_(torch.tensor(weights))
+        said[weights] = model.logits(data.rows, data.forms)
+    network, ngrams, both = said.values()
+    torch.testing.assert_close(both, 0.25 * network + 3 * ngrams)
+    assert not torch.allclose(network, ngrams)
+
+
 def test_a_folder_gives_the_same_model_back(tmp_path):
     model = fitted()
     model.calibrate(model.encode(examples(60)))
