@@ -15,6 +15,9 @@ from elman.tasks.config import TokenizerConfig
 from elman.tasks.language_model import LanguageModel
 from elman.tasks.seq2seq import evaluation
 from elman.tasks.seq2seq.task import Seq2Seq, Seq2SeqExample
+from elman.tasks.tagger.analysis import Tagging
+from elman.tasks.tagger.task import Tagger, TaggerExample
+from elman.tasks.tagger.wrong_tags import WrongTag
 from elman.text.spans import tags_to_spans
 from tests.tasks import meetings, names, topics
 from tests.tasks.toy_lm import real
@@ -148,6 +151,55 @@ def test_a_sentence_is_right_where_all_its_spans_and_tags_are(columns):
         assert (word, pair["gold"]) in tagged
     titles = [table.title for table in judged.report.tables]
     assert titles.count("most frequent confusions of pos") == ("pos" in columns)
+
+
+def find_wrong(monkeypatch: Any, model: Tagger, example: TaggerExample, *answers: Tagging) -> list[Any]:
+    monkeypatch.setattr(type(model), "analyse_rows", lambda *_, **__: [[*answers]])
+    return model.judge(model.encode([example]), lambda *_: None).mistakes()
+
+
+def test_a_wrong_tag_that_marks_no_span_is_a_mistake_of_its_own(monkeypatch):
+    model = names.fresh(columns=("pos",))
+    example = TaggerExample(("the", "dog", "saw", "it"), (("DET", "NEW", "VERB", "NOUN"),), ("pos",), "f:3")
+    said = Tagging(["DET", "NOUN", "DET", "NOUN"], [0.9, 0.8, 0.7, 0.6], [], [])
+    new, verb = find_wrong(monkeypatch, model, example, said)
+    assert new.record == {
+        "where": "f:3",
+        "word": 2,
+        "gold": "NEW",
+        "predicted": "NOUN",
+        "confidence": 0.8,
+        "context": "the [dog] saw it",
+    }
+    assert (new.rank, new.about) == (0.8, None), "no model can say why it is not a tag that it does not know"
+    assert (verb.record["word"], verb.record["gold"], verb.record["context"]) == (3, "VERB", "the dog [saw] it")
+    ids = {tag: i for i, tag in enumerate(model.tagsets[0].labels.items)}
+    path = [ids[tag] for tag in said.tags]
+    assert verb.about == WrongTag(0, 2, ids["VERB"], path)
+
+
+def test_spans_that_share_words_are_one_mistake_as_sure_as_the_surest(monkeypatch):
+    model = names.fresh()
+    words = ("Ann", "Bob", "Lee", "Smith", "saw", "York", "in", "the", "dog", "New")
+    gold = ("B-PER", "I-PER", "I-PER", "I-PER", "O", "B-LOC", "O", "O", "O", "O")
+    tags = ["B-PER", "O", "O", "B-PER", "O", "B-LOC", "O", "O", "O", "O"]
+    spans = [(span, sure) for span, sure in zip(tags_to_spans(tags), (0.9, 0.5, 0.7), strict=True)]
+    example = TaggerExample(words, (gold,), ("ner",), "f:1")
+    said = Tagging(tags, [0.8] * 10, spans, [])
+    (wrong,) = find_wrong(monkeypatch, model, example, said)
+    assert wrong.record == {
+        "where": "f:1",
+        "word": 1,
+        "gold": "PER: Ann Bob Lee Smith",
+        "predicted": "PER: Ann | PER: Smith",
+        "confidence": 0.9,
+        "context": "[Ann Bob Lee Smith] saw York in the dog New",
+    }
+    ids = {tag: i for i, tag in enumerate(model.tagsets[0].labels.items)}
+    assert (wrong.about.place, wrong.about.gold) == (1, ids["I-PER"])
+    unknown = example._replace(tags=(("B-PER", "B-NEW", "B-LOC", "B-PER", *gold[4:]),))
+    found = find_wrong(monkeypatch, model, unknown, said)
+    assert [(m.record["word"], m.about and m.about.place) for m in found] == [(2, None), (3, 2)]
 
 
 def test_answers_are_judged_beside_all_references_whatever_blanks_they_have():
