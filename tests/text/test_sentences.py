@@ -41,7 +41,13 @@ def test_sentences_are_what_a_reader_takes_for_sentences(sentences: list[str]) -
 
 
 def test_words_that_cannot_be_last_are_not_and_others_may_be() -> None:
-    together = ["Tea, rice etc. Smith has it.", "He met Prof. Smith.", "See pp. 3 and 4.", "He said etc. and left.", "A. B. Cee came."]
+    together = [
+        "Tea, rice etc. Smith has it.",
+        "He met Prof. Smith.",
+        "See pp. 3 and 4.",
+        "He said etc. and left.",
+        "A. B. Cee came.",
+    ]
     for text in [*together, "it. does"]:
         assert [text[start:end] for start, end in split_sentences(text)] == [text]
     months = {
