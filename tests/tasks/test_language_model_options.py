@@ -112,7 +112,7 @@ def text(tokens: int, **options: Any) -> LanguageModelDataset:
 @pytest.mark.parametrize(("tokens", "rows"), [(100, 1), (3999, 1), (4000, 2), (9000, 3)])
 def test_a_text_to_validate_on_is_read_in_streams_of_two_thousand_tokens_at_most_so_many(tokens, rows):
     model = real("words")
-    lines = ["once"] * (tokens // 2)
+    lines = TextCorpus((InMemory.hold(["once"] * (tokens // 2)),))
     found = model.encode_valid(LanguageModelDataConfig(eval_streams=3, eval_tokens=70), lines)
     assert (found.rows, found.head, len(found)) == (rows, 70, 2 * (tokens // 2))
     assert model.encode_valid(LanguageModelDataConfig(), None) is None
