@@ -13,7 +13,7 @@ from elman.layers.embedding import LockedDropout
 from elman.layers.rnn import StackedRNN
 from elman.tasks.seq2seq.loss import teacher_forced
 from elman.tasks.seq2seq.task import SEARCH_OPTIONS, Seq2Seq, Seq2SeqConfig, Seq2SeqDataConfig
-from tests.tasks.toy_pairs import ALIGNED, SINGLE, made, pairs, strings
+from tests.tasks.toy_pairs import ALIGNED, JOINT, SINGLE, made, pairs, strings
 
 COPIED = {"decoder": "plain", "decoder_init": "copied"}
 
@@ -187,3 +187,13 @@ def test_what_predict_understands_are_the_options_of_the_search_and_what_is_show
     shown = {"n_best", "attention", "show_attention", "beam_tree"}
     assert search | {"others"} == SEARCH_OPTIONS
     assert Seq2Seq.predict_options == search | shown | {"others"}
+
+
+def test_the_card_says_how_a_decoder_sees_the_source():
+    attending = made(layers=2, encoder_layers=1, score="additive").card_info().facts[1]
+    assert attending == (
+        "network: recurrent encoder of 1 layers, lstm decoder of 2, 4 units; decoder: attention (gnmt, additive)"
+    )
+    plain = made(JOINT, decoder="plain").card_info().facts
+    assert plain[0].endswith(", joint")
+    assert plain[1].endswith("decoder: plain")
