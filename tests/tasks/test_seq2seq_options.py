@@ -192,7 +192,8 @@ def test_what_predict_understands_are_the_options_of_the_search_and_what_is_show
 def test_the_card_says_how_a_decoder_sees_the_source():
     attending = made(layers=2, encoder_layers=1, score="additive").card_info().facts[1]
     assert attending == (
-        "network: recurrent encoder of 1 layers, lstm decoder of 2, 4 units; decoder: attention (gnmt, additive)"
+        "network: recurrent encoder of 1 layers, lstm decoder of 2, 4 units; "
+        "decoder: attention (gnmt, additive)"
     )
     plain = made(JOINT, decoder="plain").card_info().facts
     assert plain[0].endswith(", joint")
