@@ -53,6 +53,16 @@ def test_costs_are_those_of_the_formula_however_the_text_is_cut(
     assert memory.tokens.shape == (1, window)
 
 
+def test_without_a_share_a_cache_changes_nothing() -> None:
+    hs, tokens, plain = drawn(5, 0)
+    cache, costs = Cache(window=3, share=0.0), torch.rand(1, 5)
+    _, found = cache.nll(cache.begin(hs[:1]), hs[None], tokens[None], costs)
+    assert torch.equal(found, costs)
+    read = hs[None], tokens[None]
+    _, log_probs = cache.log_probabilities(cache.begin(hs[:1]), hs[None], plain[None].log(), read)
+    assert torch.equal(log_probs[0], plain.log())
+
+
 def lm_of_letters() -> LanguageModel:
     torch.manual_seed(0)
     model = LanguageModelConfig(hidden=8, embedding=8, layers=2)
@@ -80,13 +90,17 @@ def test_rows_that_end_early_remember_only_their_own() -> None:
     lm = lm_of_letters()
     lm.net.eval()
     net = with_cache(lm, Cache(window=6, theta=3.0, share=0.4)).net
-    ids, mask = torch.randint(4, 12, (2, 5)), torch.arange(5) < torch.tensor([[5], [3]])
-    state, _ = net.read(net.begin(2), ids, mask)
-    short, _ = net.read(net.begin(1), ids[1:, :3])
+    ids, mask = torch.randint(4, 12, (3, 5)), torch.arange(5) < torch.tensor([[5], [3], [0]])
     token = torch.tensor([7])
-    _, expected = net.step(short, token)
-    _, found = net.step(state, token.expand(2))
-    torch.testing.assert_close(found[1:], expected)
+    state, _ = net.read(net.begin(3), ids, mask)
+    _, found = net.step(state, token.expand(3))
+    for row, length in ((0, 5), (1, 3)):
+        alone, _ = net.read(net.begin(1), ids[row : row + 1, :length])
+        torch.testing.assert_close(found[row : row + 1], net.step(alone, token)[1])
+    torch.testing.assert_close(found[2:], net.step(net.begin(1), token)[1])
+    begun, _ = net.read(net.begin(1), ids[:1, :1])
+    nothing, _ = net.read(begun, ids[:1, :2], torch.zeros(1, 2, dtype=torch.bool))
+    torch.testing.assert_close(net.step(nothing, token)[1], net.step(begun, token)[1])
     assert isinstance(with_cache(lm, Cache()), LMPredictor)
 
 

@@ -2,7 +2,9 @@
 
 import pytest
 
-from elman.generation.cursor import hold_back, truncate_at_stop
+from elman.generation.cursor import decode_continuation, hold_back, read_prompt, truncate_at_stop
+from elman.text.vocab import BOS, PAD
+from tests.tasks.toy_lm import toy
 
 
 @pytest.mark.parametrize(
@@ -33,3 +35,12 @@ def test_what_may_be_the_beginning_of_a_stop_or_of_a_character_is_held_back(text
 )
 def test_a_text_stops_before_the_first_of_its_stops(stops, left):
     assert truncate_at_stop("a b c b", stops) == left
+
+
+@pytest.mark.parametrize("kind", ["words", "chars"])
+def test_what_stands_for_no_text_adds_none(kind):
+    lm = toy(kind)
+    prompt = read_prompt(lm, "Once ")
+    ids = lm.tokenizer.encode("upon a")
+    plain = decode_continuation(lm, prompt, ids)
+    assert decode_continuation(lm, prompt, [BOS, *ids[:1], PAD, *ids[1:], lm.end, *ids]) == plain == "upon a"

@@ -1,7 +1,7 @@
 """Text in pieces: the same tokens, wherever it is cut."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from elman.generation.incremental import Pending, encode_chunk, flush
@@ -28,6 +28,7 @@ def test_the_ids_are_those_of_the_whole_text_however_it_is_cut(kind, lower):
     )
 
     @given(cut_texts())
+    @example(("aΣa Σ", ["aΣ", "a Σ"]))
     def law(cut):
         whole, pieces = cut
         ids, pending = [], Pending()

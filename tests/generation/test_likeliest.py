@@ -1,7 +1,9 @@
 """The likeliest tokens of one distribution."""
 
+import pytest
 import torch
 
+from elman.generation import likeliest as module
 from elman.generation.likeliest import likeliest
 
 
@@ -24,3 +26,18 @@ def test_a_barred_token_takes_nothing_from_the_others():
     ((share, token),) = likeliest(torch.tensor([500.0, 1.0, -torch.inf]), [0], 3)
     assert (share, token) == (1.0, 1)
     assert likeliest(torch.full((3,), torch.nan), [0], 2) == []
+
+
+@pytest.mark.parametrize(("precision", "error"), [(torch.float64, 1e-12), (torch.bfloat16, 1e-6)])
+def test_without_a_kernel_the_numbers_are_the_same(monkeypatch, precision, error):
+    monkeypatch.setattr(module, "rank_tokens", lambda *given: None)
+    logits = torch.randn(50, generator=torch.Generator().manual_seed(0)).to(precision)
+    logits[3] = logits[7] = 5.0
+    expected = logits.double().index_fill(0, torch.tensor([4]), -torch.inf).softmax(0)
+    for k in (1, 2, 49, 50, 60):
+        found = likeliest(logits, [4], k)
+        assert len(found) == min(k, 49)
+        assert [i for _, i in found] == expected.sort(descending=True, stable=True).indices[
+            : len(found)
+        ].tolist()
+        assert [p for p, _ in found] == pytest.approx([expected[i].item() for _, i in found], rel=error)

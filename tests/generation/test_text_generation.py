@@ -334,3 +334,11 @@ def eager_to_end(kind):
     lm.net.output.b.data[foreign] -= 50
     lm.net.output.b.data[lm.end] += 2 if len(lm.tokenizer.items) < 100 else 4
     return lm
+
+
+@pytest.mark.parametrize("seed", [0, 3, 2**63 - 1])
+def test_each_text_has_dice_of_its_own_that_follow_from_the_seed(seed):
+    logits = torch.zeros(3, 1000)
+    draws = [Sampling(seed=one).policy(3)(0, logits).tolist() for one in (seed, seed, seed // 2 + 1)]
+    assert draws[0] == draws[1] != draws[2]
+    assert len({*draws[0]}) == 3

@@ -151,6 +151,20 @@ def test_a_symbol_is_a_word():
     assert complete(lm, "Once,")[0].text == ","
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_of_more_is_the_only_one_that_is_asked_for(kind):
+    lm = toy(kind)
+    assert complete(lm, "Once u", 1, width=8)[0].text == complete(lm, "Once u", 8, width=8)[0].text
+    assert len(complete(lm, "Once u", 1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("characters", "inside"), [("aé汉7_'’-‐‑\u0301\u094d", True), (" .,!\n«/", False)], ids=["word", "none"]
+)
+def test_letters_digits_marks_and_what_joins_them_make_words(characters, inside):
+    assert [is_word_char(c) for c in characters] == [inside] * len(characters)
+
+
 def test_more_than_the_search_is_wide_cannot_be_asked_for():
     with pytest.raises(ConfigError, match="k is 65; it must be from 1 to the width of the search, 64"):
         complete(toy("chars"), "a", 65)

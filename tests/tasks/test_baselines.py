@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import exp, log
 
 import numpy as np
@@ -155,6 +156,43 @@ def test_features_know_the_word_its_ending_and_its_neighbours_but_no_other_sente
     assert np.array_equal(extract_features(["a"], [[]])[0], extract_features(["a", "b"], [[], []])[0])
 
 
+def list_forms(word: str) -> list[str]:
+    """The word, its shape, its last one to four and its first one to three letters."""
+    lower = word.lower()
+    kinds = "".join("0" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c for c in word)
+    shape = re.sub(r"(.)\1{2,}", r"\1\1", kinds)
+    return [lower, shape, *(lower[-n:] for n in (1, 2, 3, 4)), *(lower[:n] for n in (1, 2, 3))]
+
+
+def test_a_feature_is_equal_where_what_it_looks_at_is_equal_and_only_there():
+    sentences = [
+        ["Ann", "saw", "ANNA", "in", "12-34", ".", "sawing", "Anna"],
+        ["don't", "saw", "in", "Ann", "saw"],
+        ["In", "saw"],
+        ["ann"],
+        ["1234", "Mr.", "saws", "banana", "annanna", "nanna"],
+    ]
+    expected = []
+    for words in sentences:
+        around = ["", "", *words, "", ""]
+        for i in range(2, len(words) + 2):
+            forms = {o: list_forms(around[i + o]) for o in range(-2, 3)}
+            expected.append(
+                [
+                    *forms[0],
+                    *(forms[o][f] for o in (-1, 1) for f in (0, 1, 4)),
+                    *(forms[o][0] for o in (-2, 2)),
+                    *((forms[o][0], forms[o + 1][0]) for o in (-1, 0)),
+                ]
+            )
+    keys = extract_features(sentences, [[]] * len(sentences))
+    assert keys.shape == (len(expected), len(expected[0]))
+    for column, values in zip(keys.T, zip(*expected, strict=True), strict=True):
+        assert len({*zip(column.tolist(), values, strict=True)}) == len({*values}) == len({*column.tolist()})
+    kinds = [{*column.tolist()} for column in keys.T]
+    assert len(set().union(*kinds)) == sum(map(len, kinds)), "keys of different features differ"
+
+
 @pytest.mark.parametrize("known", [[], [3], [2, 3, 5], [9]])
 def test_words_have_those_features_that_were_learnt(known):
     keys = np.array([[1, 3], [5, 9], [4, 4]])
@@ -197,6 +235,26 @@ def test_of_a_large_text_the_ngrams_of_its_end_are_counted(monkeypatch):
 def test_the_most_similar_source_shares_the_rarest_ngrams():
     known = [[1, 1, 1, 9], [1, 1, 2, 3], [5, 6, 7]]
     assert find_nearest(known, [[2, 3], [6, 7, 8], [9], [1, 2, 3]]) == [1, 2, 0, 1]
+
+
+def test_the_most_similar_source_has_the_largest_cosine():
+    """Of n-grams up to three tokens, each once, weighed by log((1 + N) / n), as counted out."""
+    dice = np.random.default_rng(0)
+    known, asked = ([dice.integers(4, size=dice.integers(1, 7)).tolist() for _ in range(n)] for n in (30, 40))
+
+    def grams(tokens: list[int]) -> set[tuple[int, ...]]:
+        return {tuple(tokens[i : i + n]) for n in (1, 2, 3) for i in range(len(tokens) - n + 1)}
+
+    every = [grams(tokens) for tokens in known]
+    idf = {g: log(31 / sum(g in some for some in every)) for g in set().union(*every)}
+
+    def cosine(one: set[tuple[int, ...]], other: set[tuple[int, ...]]) -> float:
+        return sum(idf[g] ** 2 for g in one & other) / sum(idf[g] ** 2 for g in other) ** 0.5
+
+    for tokens, found in zip(asked, find_nearest(known, asked), strict=True):
+        chances = [cosine(grams(tokens), other) for other in every]
+        assert chances[found] == pytest.approx(max(chances))
+    assert find_nearest(known, [[9]]) == [0]
 
 
 def test_where_answers_equal_their_sources_to_copy_is_the_baseline():

@@ -11,6 +11,10 @@ import torch
 import elman
 from elman.errors import ConfigError, ModelError
 from elman.files.model_files import READERS
+from elman.tasks.character_readers import load_readers, save_readers, take_reader
+from elman.tasks.classifier.task import Classifier, ClassifierConfig, ClassifierExample
+from elman.tasks.config import TokenizerConfig
+from elman.tasks.language_model import LanguageModel, LanguageModelConfig
 
 LINES = ["when was the war", "in which year was it", "where is the river", "in which town is it"] * 6
 ROWS = [(line, "time" if "war" in line or "year" in line else "place") for line in LINES]
@@ -127,3 +131,38 @@ def test_a_damaged_file_of_them_is_told(folders, tmp_path, damage):
     path.write_text(damage)
     with pytest.raises(ModelError, match=READERS):
         elman.load(tmp_path / "m")
+
+
+def language_model(**options: object) -> LanguageModel:
+    config = LanguageModelConfig(**({"hidden": 7, "embedding": 5, "layers": 2} | options))
+    return LanguageModel.from_examples(config, TokenizerConfig(kind="chars"), LINES)
+
+
+def test_readers_come_back_from_their_file_without_their_weights(tmp_path):
+    readers = [take_reader(language_model(), False), take_reader(language_model(cell="gru"), True)]
+    assert load_readers(tmp_path) == ()
+    save_readers(readers, tmp_path)
+    again = load_readers(tmp_path)
+    assert [reader.config for reader in again] == [reader.config for reader in readers]
+    assert [reader.config.backward for reader in again] == [False, True]
+    for one, other in zip(readers, again, strict=True):
+        assert one.tokenizer == other.tokenizer
+        assert [w.shape for w in one.states.parameters()] == [w.shape for w in other.states.parameters()]
+
+
+def test_words_are_not_read_as_characters_nor_other_models_as_language_models():
+    words = LanguageModel.from_examples(LanguageModelConfig(hidden=4, embedding=4), TokenizerConfig(), LINES)
+    characters = TokenizerConfig(kind="chars")
+    rows = [ClassifierExample(*row) for row in ROWS]
+    config = ClassifierConfig(hidden=4, embedding=4)
+    for model in (words, Classifier.from_examples(config, characters, rows)):
+        with pytest.raises(ConfigError, match="a language model of characters is read"):
+            take_reader(model, False)
+
+
+@pytest.mark.parametrize(
+    "options", [{"mogrifier_rounds": 2}, {"residual": True, "embedding": 7}, {"last_hidden": 6}], ids=str
+)
+def test_a_language_model_that_nothing_reads_beside_words_is_refused(options):
+    with pytest.raises(ConfigError, match=rf"has model\.{next(iter(options))}, which nothing reads"):
+        take_reader(language_model(**options), False)

@@ -1,5 +1,7 @@
 """The classifier: what it computes, by hand where it is simple, by laws where it is not."""
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
@@ -19,6 +21,7 @@ from elman.tasks.classifier.task import (
 from elman.tasks.config import TokenizerConfig
 from elman.tasks.label_data import LabelDataset, label_counts
 from elman.tasks.word_batch import collate
+from elman.text.tables import collect_reports
 from tests.tasks.topics import TINY, examples, fresh
 
 TEXTS = ["when", "the city of the river", "", "is a year", "was in the town of a river in a month"]
@@ -252,6 +255,27 @@ def test_a_first_line_with_a_label_of_its_own_is_suspected_to_name_the_columns(t
     assert len(found) == 101
 
 
+@pytest.mark.parametrize(("count", "suspected"), [(30, False), (31, True)])
+def test_only_of_ten_examples_a_label_a_single_one_is_suspected(tmp_path, count, suspected):
+    rows = "".join(f"{e.text},{e.label}\n" for e in examples(count - 1))
+    path = written(tmp_path, "a.csv", f"question,kind\n{rows}")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        list(read_examples(ClassifierDataConfig(), path, train=True))
+    assert bool(caught) is suspected
+    later = written(tmp_path, "b.csv", f"{rows}question,kind\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        list(read_examples(ClassifierDataConfig(), later, train=True))
+
+
+def test_the_report_of_a_file_counts_its_labels(tmp_path):
+    path = written(tmp_path, "a.csv", "text,label\na,x\nb,y\nc,x\n")
+    with collect_reports() as reports:
+        list(read_examples(ClassifierDataConfig(), path))
+    assert [report.labels for report in reports] == [2]
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("first", ["text,label\n", ""], ids=["header", "none"])
 def test_a_first_line_that_names_text_and_label_or_is_an_example_is_not_suspected(tmp_path, first):
@@ -359,3 +383,16 @@ def test_below_the_threshold_the_answer_is_the_other_one_and_nothing_else_change
     assert {p.label for p in model.classify(TEXTS, threshold=1)} == {""}
     with pytest.raises(ConfigError, match="threshold is 2"):
         model.classify(TEXTS, threshold=2)
+
+
+def test_what_is_not_read_of_long_texts_is_said():
+    """Of ten tokens four are left out, of all sixteen a quarter; a text of just six is read."""
+    rows = [ClassifierExample("a b c d e f g h i j", "x"), ClassifierExample("a b c d e f", "y")]
+    model = Classifier.from_examples(ClassifierConfig(**TINY, max_tokens=6), TokenizerConfig(), rows)
+    data = model.encode(rows)
+    with pytest.warns(UserWarning, match="1 of 2 texts are longer than 6 tokens: .* 25 % of all tokens"):
+        batches = model.build_batches(data, ClassifierDataConfig(), 0)
+    assert sorted(length for batch in batches(0, 0) for (length,) in batch.lengths) == [6, 6]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.build_batches(model.encode(rows[1:]), ClassifierDataConfig(), 0)

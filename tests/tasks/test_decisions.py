@@ -191,6 +191,16 @@ def test_fifty_answers_are_enough_for_a_temperature():
     assert fit(49) == Calibration()
 
 
+@pytest.mark.parametrize(("texts", "hot"), [(49, False), (50, True)])
+def test_fifty_texts_are_enough_for_a_temperature_of_several_labels(texts, hot):
+    logits = torch.tensor([[4.0, -4.0]]).repeat(texts, 1)
+    golds = [(0, 1) if i % 4 == 0 else () if i % 4 == 1 else (0,) for i in range(texts)]
+    found = SigmoidDecision(delimiter="|").calibrate(LabelAnswers(logits, golds, ("a", "b")))
+    assert (found.temperature > 1.5) is hot
+    assert (found.calibration == Calibration()) is not hot
+    assert found.delimiter == "|"
+
+
 @pytest.mark.parametrize("least", [-3.0, 0.25, 1.9, 2.0])
 def test_the_minimum_is_found_wherever_it_is(least):
     asked = []

@@ -36,3 +36,9 @@ def test_without_the_network_the_ngrams_are_as_sure_as_they_are_right():
     w = choose_mixture(torch.zeros(400, 2), ngrams, gold)
     sure = (w[1] * ngrams).softmax(-1).max(-1).values.mean().item()
     assert abs(sure - 0.7) < 0.05
+
+
+def test_two_that_know_as_much_but_other_things_count_both():
+    gold = torch.arange(1000) % 2
+    w = choose_mixture(judge(0.7, 0, gold), judge(0.7, 1, gold), gold)
+    assert w[0] > 0.2 < w[1]

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,6 +40,22 @@ def test_equal_texts_are_in_one_fold_and_each_has_others_to_learn_from(texts, fo
         assert all(
             len({fold for text, fold in zip(texts, dealt, strict=True) if text == one}) == 1 for one in {*texts}
         )
+
+
+def test_the_folds_of_texts_are_always_the_same():
+    texts = [bytes([i]) for i in range(40)]
+    found = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        found.append(deal_texts(texts, 5).tolist())
+    assert found[0] == found[1]
+    assert sorted(Counter(found[0]).values()) == [8] * 5
+    assert found[0] != [i % 5 for i in range(40)]
+
+
+def test_a_text_with_a_label_that_no_other_has_is_in_no_fold_whatever_else_it_has():
+    examples = [("one", ("a", "rare")), ("two", ("a",)), ("three", ("a",)), ("four", ("a",))]
+    assert sorted(e for fold in folds_of(examples, 2) for e in fold) == sorted(examples[1:])
 
 
 def test_every_example_is_in_one_fold_and_every_label_has_its_share_of_each():

@@ -12,6 +12,7 @@ from elman.tasks.growth import Growth
 from elman.tasks.language_model import LanguageModel, LanguageModelConfig
 from elman.tasks.pairs.task import Pairs, PairsConfig, PairsExample
 from elman.tasks.seq2seq.loss import teacher_forced
+from elman.tasks.seq2seq.speller import SLOTS
 from elman.tasks.tagger.task import Tagger, TaggerConfig, TaggerExample
 from elman.text.vocab import UNK
 from tests.tasks import names, toy_pairs
@@ -185,18 +186,34 @@ def test_a_tagger_scores_old_tags_as_before(output):
     new.loss(new.encode(ORGANISED), 0.0).backward()
 
 
+def test_tags_without_examples_are_counted_but_not_o():
+    old = Tagger.from_examples(TaggerConfig(**names.TINY), TokenizerConfig(), SENTENCES)
+    tags = (("B-PER",), ("NOUN",))
+    _, growth = old.grow(TokenizerConfig(), [TaggerExample(("Ann",), tags, ("ner", "pos"))])
+    seen = {tag for e in SENTENCES for column in e.tags for tag in column}
+    assert growth.idle == len(seen - {"O", "B-PER", "NOUN"})
+
+
 def test_a_tagger_that_knows_all_is_the_very_one():
     old = Tagger.from_examples(TaggerConfig(**names.TINY), TokenizerConfig(), SENTENCES)
     assert old.grow(TokenizerConfig(), SENTENCES)[0] is old
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"tied": False}, {"mixtures": 2}, {"vectors": "here"}, {"softmax": "adaptive"}]
+    "options",
+    [
+        {},
+        {"tied": False},
+        {"mixtures": 2},
+        {"vectors": "here"},
+        {"vectors": "here", "freeze_vectors": True, "tied": False},
+        {"softmax": "adaptive"},
+    ],
 )
 def test_a_language_model_predicts_old_words_as_before(options, tmp_path):
     lines, more = ["once upon a time", "a tide upon"], ["once more a wave", "more"]
     if "vectors" in options:
-        options = {"vectors": vectors(tmp_path), "freeze_vectors": True, "tied": False}
+        options = options | {"vectors": vectors(tmp_path)}
     if "softmax" in options:
         options |= {"tied": False}
     config = LanguageModelConfig(hidden=16, embedding=4, layers=1, **options)
@@ -236,6 +253,7 @@ def test_bytes_and_subwords_have_nothing_to_add():
     [
         (toy_pairs.CHARS, {}),
         (toy_pairs.CHARS, {"tied": False, "decoder": "luong", "layers": 1}),
+        (toy_pairs.CHARS, {"ctc": 0.3}),
         (toy_pairs.JOINT, {"shared": True}),
         (toy_pairs.JOINT, toy_pairs.SINGLE),
         (toy_pairs.WORDS, {"copying": True, "vectors": "here"}),
@@ -245,7 +263,7 @@ def test_a_translator_writes_old_tokens_as_before(tokens, options, tmp_path):
     if "vectors" in options:
         options = options | {"vectors": vectors(tmp_path)}
     old = toy_pairs.made(tokens, **options)
-    new, growth = old.grow(tokens, toy_pairs.pairs(("adb", "z"), ("d", "zy")))
+    new, growth = old.grow(tokens, toy_pairs.pairs(("adb", "zw"), ("d", "zyv")))
     new.net.eval()
     assert sum(growth.tokens.values()) > 1
     size, found = len(old.tokenizers.target.items), []
@@ -256,6 +274,24 @@ def test_a_translator_writes_old_tokens_as_before(tokens, options, tmp_path):
             found.append(model.net.softmax.logits(hs)[..., :size])
     torch.testing.assert_close(found[1], found[0], rtol=0, atol=1e-12)
     assert new.translate(["abd"])
+    if old.net.speller:
+        h = torch.randn(old.net.reader.output_size).double()
+        before, after = (model.net.speller.W(h).view(-1, SLOTS) for model in (old, new))
+        assert len(after) > size
+        assert torch.equal(after[:size], before)
+        torch.testing.assert_close(after[size:].logsumexp(0), before[UNK], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_a_translator_counts_what_has_no_room(joint):
+    """Beside four special tokens there is room for five: a, b, c and two more, or x, y and three more."""
+    sides = TokenizerConfig("chars", size=9)
+    tokens = toy_pairs.TokenizerPairConfig(sides, sides, joint)
+    old = toy_pairs.made(tokens, toy_pairs.pairs(("abc", "bca" if joint else "xy")))
+    _, growth = old.grow(tokens, toy_pairs.pairs(("defg", "uvw"), ("h", "u")))
+    taken = {"characters": 2} if joint else {"source characters": 2, "target characters": 3}
+    assert growth.tokens == taken
+    assert growth.left == (6 if joint else 3)
 
 
 def test_the_line_says_all_that_is_new():

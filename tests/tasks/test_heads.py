@@ -12,6 +12,7 @@ from elman.cells import GRU
 from elman.tasks.tagger.autoregressive import AutoregressiveHead
 from elman.tasks.tagger.heads import CRFHead, Head, SoftmaxHead, TagRows
 from elman.tasks.tagger.tagset import Tagset
+from elman.tasks.temperature import Calibration
 
 TAGS = ("O", "B", "I")
 SIZE = 4
@@ -148,3 +149,20 @@ def test_what_the_scheme_forbids_is_never_answered(kind, seed, n):
     for i, length in enumerate([3, 2, 1]):
         for path, score in zip(tags[i].tolist(), scores[i].tolist(), strict=True):
             assert score == -torch.inf or legal(tuple(path[:length]))
+
+
+@pytest.mark.parametrize("kind", ["softmax", "crf"])
+def test_with_a_temperature_the_best_of_a_sentence_are_those_of_it_alone(kind):
+    torch.manual_seed(0)
+    made = head(kind)
+    made.calibration = Calibration(2.0)
+    ys, mask = case([3, 1, 2])
+    together = made.n_best(ys, mask, 3)
+    for row, size in enumerate((3, 1, 2)):
+        alone = made.n_best(ys[row : row + 1, :size], mask[row : row + 1, :size], 3)
+        torch.testing.assert_close(together.scores[row], alone.scores[0])
+        assert torch.equal(together.tags[row, :, :size], alone.tags[0])
+        assert together.scores[row].exp().sum() <= 1 + 1e-9
+    best = made.best(ys, mask)
+    assert torch.equal(best[0], together.tags[0, 0])
+    assert not best[~mask].any()

@@ -175,3 +175,10 @@ def test_a_text_that_stands_twice_does_not_tell_its_own_label():
     model = build(rows, texts)
     _, facts = model.guess_labels(model.encode(rows), texts, CONFIG)
     assert facts["right_without"] < 65
+
+
+def test_without_further_texts_or_with_few_labels_nothing_is_guessed():
+    bags = sparse(torch.rand(60, 5))
+    gold = torch.arange(60) % 2
+    assert guess_labels(NGramModel(5, 2), bags, gold, 3.0) is None
+    assert guess_labels(NGramModel(5, 2), bags, gold[:9], 3.0) is None

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections import Counter
 from dataclasses import replace
 from inspect import getattr_static
 from pathlib import Path
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import elman
-from elman.errors import ConfigError, DataError
+from elman.errors import ConfigError, DataError, ModelError
 from elman.layers.cross_entropy import weighted_mean
 from elman.pipeline import run_recipe
 from elman.pipeline.recipe import build
@@ -283,6 +284,52 @@ def test_the_state_is_carried_into_the_next_window_and_not_into_the_next_epoch()
     assert first == [0, count]
 
 
+def test_pieces_of_a_text_stand_after_all_that_comes_before_them() -> None:
+    lm = made(replace(SMALL, dropout=0.5, weight_drop=0.5), kind="chars")
+    data, steps = lm.encode(LINES), 32
+    lm.net.train()
+    found = [*lm.sequence_model().sample_batches(data, 5, rows=2)]
+    assert lm.net.training
+    assert len(found) == 3, "five are in three batches of two"
+    ids = torch.from_numpy(data.ids.astype(np.int64)).view(2, -1)
+    text = torch.cat([window.batch.targets for window in found], 1)
+    assert torch.equal(text, ids[:, : 3 * steps])
+    assert found[0].batch.ids[0, 0] == lm.end
+    lm.net.eval()
+    for i, (window, state) in enumerate(found):
+        before, _ = lm.net.read(lm.net.begin(2), torch.cat([w.batch.ids for w in found], 1)[:, : i * steps + 1])
+        after, _ = lm.net.read(state, window.ids[:, :1])
+        torch.testing.assert_close(after[-1].h, before[-1].h)
+    lengths = (127, 128, 3 * 128 - 1, 100 * 128)
+    texts = [LanguageModelDataset(np.full(n, 5, np.uint16), None) for n in lengths]
+    batches = [next(lm.sequence_model().sample_batches(text, 1)) for text in texts]
+    assert [len(window.batch.ids) for window in batches] == [1, 1, 2, 50]
+
+
+def test_with_n_grams_a_step_is_that_of_both_and_no_mixture_of_tokens_is_read() -> None:
+    lm = made(replace(SMALL, ngrams=2))
+    data = lm.encode(LINES)
+    lm.fit_statistics(data)
+    lm.calibrate(data)
+    (window,) = lm.sequence_model().sample_batches(data, 1)
+    start = lm.sequence_model().begin(window)
+    _, logits = start.step(start.state, window.batch.ids[:, 0])
+    _, hs = lm.net.read(lm.net.begin(1), window.batch.ids[:, :1])
+    torch.testing.assert_close(logits.log_softmax(-1), lm.net.output.log_probabilities(hs[:, 0]))
+    with pytest.raises(ModelError, match="n-grams read tokens"):
+        start.blend(start.state, window.batch.ids[:, 0], logits)
+
+
+def test_a_softmax_can_begin_with_the_frequencies_of_tokens() -> None:
+    lm = LanguageModel.from_examples(replace(SMALL, frequency_bias=True), TokenizerConfig(), LINES)
+    data = lm.encode(LINES)
+    lm.fit_statistics(data)
+    counts = Counter(data.ids.tolist())
+    shares = lm.net.softmax.b.softmax(0)
+    expected = [counts[i] / len(data) for i in range(len(lm.tokenizer.items))]
+    torch.testing.assert_close(shares, torch.tensor(expected), atol=0.01, rtol=0)
+
+
 def test_a_deterministic_text_is_learnt_to_perplexity_one() -> None:
     lines = [" ".join(SONG)] * 20
     lm = LanguageModel.from_examples(
@@ -461,11 +508,34 @@ def test_interrupted_training_keeps_its_carried_state(tmp_path: Path) -> None:
         ({"weight_drop": 1.0}, "weight_drop is 1.0"),
         ({"last_hidden": -1}, "last_hidden is -1"),
         ({"cell": "lstn"}, "did you mean 'lstm'"),
+        ({"mogrifier_rank": 2}, "mogrifier_rounds is 0"),
+        ({"softmax": "adaptive", "tied": False, "mixtures": 2}, "an adaptive softmax is not mixed"),
+        ({"softmax": "adaptive", "tied": False, "softmax_samples": 9}, "samples is 9, .* not for an adaptive"),
+        ({"mixtures": 2, "frequency_bias": True}, "frequency_bias is True, .* not for a mixture"),
+        ({"ngram_least": 2, "ngrams": 2}, "ngrams is 2; it must be 3 or more"),
+        ({"mixture_dropout": 0.1}, "one softmax is no mixture"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         LanguageModelConfig(**options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mogrifier_rank": 2, "mogrifier_rounds": 1},
+        {"softmax": "adaptive", "tied": False, "cutoffs": (3,)},
+        {"softmax_samples": 9, "frequency_bias": True},
+        {"ngram_least": 2, "ngrams": 3},
+        {"ngrams": 2},
+        {"mixture_dropout": 0.1, "mixtures": 2},
+        {"vectors": "v", "tied": True},
+        {"vectors": "v", "freeze_vectors": True, "tied": False},
+    ],
+)
+def test_options_that_can_be_are_taken(options: dict[str, object]) -> None:
+    assert LanguageModelConfig(**options, hidden=3, last_hidden=2, layers=3).widths == [3, 3, 2]
 
 
 def test_no_text_is_refused() -> None:

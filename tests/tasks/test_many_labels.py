@@ -53,3 +53,13 @@ def test_n_grams_that_do_not_fit_are_refused_with_the_option_to_change(monkeypat
     model = topics.fresh(ngrams=True)
     with pytest.raises(ConfigError, match=r"the n-grams of 40 texts × 2 labels .*--set model\.ngrams=false"):
         model.fit_statistics(model.encode(topics.examples(40)))
+
+
+def test_scores_of_many_texts_are_asked_for_by_what_they_take(monkeypatch):
+    asked = []
+    monkeypatch.setattr("elman.tasks.label_task._MUCH", 12 * 5 * 2 - 1)
+    monkeypatch.setattr("elman.tasks.label_task.check_memory", lambda *given: asked.append(given))
+    model = topics.fresh()
+    for count in (4, 5):
+        model.classify(["when"] * count)
+    assert asked == [(12 * 5 * 2, "the scores of 5 texts × 2 labels", "give fewer texts at once")]

@@ -132,3 +132,21 @@ def test_the_remedy_is_the_option_that_takes_most(
     monkeypatch.setattr(free_memory, "free_memory", lambda device: 1_000_000.0)
     with pytest.raises(ConfigError, match=rf": take a smaller {remedy}"):
         elman.Classifier.train(rows, epochs=1, **option)
+
+
+def test_as_many_tensors_are_made_as_a_network_of_the_weights_may_take() -> None:
+    weights = {"a": torch.zeros(3), "b": torch.zeros(2)}
+    for most in (0, 1):
+        with building_limit.limit_to_weights(weights):
+            for _ in range(100 + 2 * 10):
+                torch.zeros(1)
+            if most:
+                with pytest.raises(ConfigError, match="larger than its weights"):
+                    torch.zeros(1)
+    for elements in (1_000_000 + 4 * 5, 1_000_000 + 4 * 5 + 1):
+        with building_limit.limit_to_weights(weights):
+            if elements % 2:
+                with pytest.raises(ConfigError, match="larger than its weights"):
+                    torch.zeros(elements)
+            else:
+                torch.zeros((2, elements // 2), dtype=torch.bool)

@@ -61,6 +61,16 @@ def test_a_mixture_finds_who_is_right():
     assert fit_mixture([right[:9], noise[:9]], lambda z: cross_entropy(z, gold[:9])).tolist() == [0.5, 0.5]
 
 
+def test_a_weight_that_is_one_off_costs_a_mixture_two_nats_of_all_examples():
+    """For a loss -c w of a weight w: the least of -c w + 2 (w - 1/2)² / N is at 1/2 + c N / 4."""
+    parts = [torch.ones(40, 1), torch.zeros(40, 1)]
+    w = fit_mixture(parts, lambda z: -0.01 * z.mean())
+    torch.testing.assert_close(w, torch.tensor([0.5 + 0.01 * 40 / 4, 0.5]), atol=1e-3, rtol=0)
+    twenty = [part[:20] for part in parts]
+    assert fit_mixture(twenty, lambda z: -0.01 * z.mean())[0] > 0.52
+    assert fit_mixture([part[:19] for part in parts], lambda z: -0.01 * z.mean()).tolist() == [0.5, 0.5]
+
+
 def test_the_network_is_trained_and_validated_alone_and_mixed_when_calibrated():
     model, data = fitted(), fresh().encode(examples(60))
     plain = fresh(60)
@@ -69,6 +79,17 @@ def test_the_network_is_trained_and_validated_alone_and_mixed_when_calibrated():
     torch.testing.assert_close(model.loss(data, 0.0), plain.loss(data, 0.0))
     model.calibrate(data)
     assert model.evaluate_dataset(data)["accuracy"] > plain.evaluate_dataset(data)["accuracy"]
+
+
+def test_what_both_say_is_weighed_and_added():
+    model, data = fitted(), fresh().encode(examples(9))
+    said = {}
+    for weights in ((1.0, 0.0), (0.0, 1.0), (0.25, 3.0)):
+        model.net.mix.copy_(torch.tensor(weights))
+        said[weights] = model.logits(data.rows, data.forms)
+    network, ngrams, both = said.values()
+    torch.testing.assert_close(both, 0.25 * network + 3 * ngrams)
+    assert not torch.allclose(network, ngrams)
 
 
 def test_a_folder_gives_the_same_model_back(tmp_path):

@@ -1,6 +1,8 @@
 """Pairs: what a siamese network computes, by laws; and how pairs are read."""
 
 import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from elman.cells import CELLS
 from elman.errors import ConfigError, DataError
+from elman.tasks.base import PredictOptions
 from elman.tasks.pairs.data import split_line
 from elman.tasks.pairs.network import PairDropout, join
 from elman.tasks.pairs.task import Pairs, PairsConfig, PairsDataConfig, PairsExample, read_examples
@@ -232,3 +235,32 @@ def test_a_line_is_two_texts_with_a_tab_between_them():
     for line in ("a b", "a\tb\tc", "a\t "):
         with pytest.raises(DataError, match="expected two texts with a tab between them"):
             split_line(line)
+
+
+def test_below_the_threshold_a_pair_has_the_other_label():
+    model = fresh()
+    (plain,) = model.classify(PAIRS[:1])
+    sure = plain.confidence
+    assert model.classify(PAIRS[:1], threshold=sure - 0.01, otherwise="none") == [plain]
+    (withheld,) = model.classify(PAIRS[:1], threshold=sure + 0.01, otherwise="none")
+    assert (withheld.label, withheld.probabilities) == ("none", plain.probabilities)
+
+
+def test_a_file_of_pairs_is_answered_line_by_line_and_what_is_wrong_is_named(tmp_path):
+    model, path, whole = fresh(), tmp_path / "a.txt", [pair for pair in PAIRS if all(pair)]
+    path.write_text("".join(f"{a}\t{b}\n" for a, b in whole))
+    options = PredictOptions(lambda lines: batched(lines, 2))
+    found = [answer.line for answer in model.predict_file(str(path), options)]
+    assert found == [p.label for p in model.classify(whole)]
+    path.write_text("a\tb\nc\td\nno tab\n")
+    with pytest.raises(DataError, match=r"a\.txt:3: "):
+        list(model.predict_file(str(path), options))
+    path.write_text("a\tb\nc\td\n" + "x " * 100_001 + "\ty\n")
+    with pytest.raises(DataError, match=r"a\.txt:3: "):
+        list(model.predict_file(str(path), options))
+
+
+def batched(lines: Iterable[str], size: int) -> Iterator[list[str]]:
+    lines = iter(lines)
+    while some := list(islice(lines, size)):
+        yield some

@@ -124,6 +124,17 @@ def test_a_line_without_its_separator_is_named(file):
     path = file("a.txt", "one = eins", "two: zwei")
     with pytest.raises(DataError, match=r"a\.txt:2: expected source and target with '='"):
         [*read_examples(Seq2SeqDataConfig(separator="="), path)]
+    kept = read_examples(Seq2SeqDataConfig(separator="=", skip_bad=True), path)
+    assert sides(kept) == [("one", ("eins",))]
+
+
+def test_features_stand_behind_their_source_without_a_blank_among_them(file):
+    rows = ("walk\twalked\tV;PST", "go\twent\tV PST", "be\tis\tV|PRS", "a\tan\tDET")
+    path = file("a.tsv", "source\ttarget\ttags", *rows)
+    found = read_examples(Seq2SeqDataConfig(features="tags"), path)
+    assert [e.source for e in found] == ["walk V;PST", "go V;PST", "be V|PRS", "a DET;"]
+    with pytest.raises(ConfigError, match="one column is to be text and features"):
+        [*read_examples(Seq2SeqDataConfig(features="source"), path)]
 
 
 @pytest.mark.parametrize("lines", [(), ("", " ")])
@@ -133,9 +144,24 @@ def test_a_file_without_pairs_is_named(file, lines):
 
 
 def test_options_that_contradict_each_other_are_refused():
-    for options in ({"separator": "=", "format": "tsv"}, {"max_tokens": 0}, {"eval_examples": -1}):
+    both, three = ("a", "b"), {"features": "3"}
+    for options in (
+        {"separator": "=", "format": "tsv"},
+        {"max_tokens": 0},
+        {"eval_examples": -1},
+        three | {"separator": "="},
+        three | {"train": both},
+    ):
         with pytest.raises(ConfigError):
             Seq2SeqDataConfig(**options)
+    for options in (
+        {"format": "tsv"},
+        three,
+        three | {"train": "a"},
+        three | {"train": ("a",)},
+        {"train": both},
+    ):
+        Seq2SeqDataConfig(**options)
     with pytest.raises(ConfigError, match="joint"):
         TokenizerPairConfig(TokenizerConfig("chars"), TokenizerConfig("words"), joint=True)
 

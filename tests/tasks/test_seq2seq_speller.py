@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -9,8 +10,10 @@ import torch
 
 from elman.layers.encoder import EncoderOutput
 from elman.shapes import Tensor
+from elman.tasks.seq2seq.loss import loss
 from elman.tasks.seq2seq.speller import SLOTS, Speller
 from elman.text.vocab import EOS, PAD
+from tests.tasks.toy_pairs import FEW, made
 
 
 def spell_all_ways(log_probs: Tensor, target: list[int]) -> float:
@@ -54,3 +57,14 @@ def test_a_target_that_its_source_cannot_spell_costs_nothing() -> None:
     speller, ids = Speller(3, 6), torch.tensor([[4, 5, 4, EOS]])
     one = encode(torch.randn(1, 1, 3), torch.ones(1, 1, dtype=torch.bool))
     assert speller.nll(one, ids, torch.ones_like(ids, dtype=torch.bool)).item() == 0
+
+
+def test_the_second_loss_counts_for_a_token_of_the_target_by_its_weight() -> None:
+    model = made(ctc=0.3)
+    data = model.encode(FEW)
+    batch = model.collate(data.rows)
+    encoded = model.net.encode(batch.source, batch.mask)
+    costs = model.net.speller.nll(encoded, batch.target, batch.target_mask).sum()
+    tokens = sum(target for _, target in data.lengths)
+    alone = loss(model.net, replace(model.config, ctc=0.0), batch)
+    torch.testing.assert_close(model.loss(data, 0.0), alone + 0.3 * costs / tokens)

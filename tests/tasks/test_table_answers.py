@@ -72,6 +72,8 @@ def test_a_row_without_a_text_has_none_and_one_that_cannot_be_read_is_refused():
         read_texts(named, TableRow(7, (1, ["a", "list"], "b")), (1,))
     with pytest.raises(DataError, match=r"^a\.csv:7: .*2"):
         read_texts(bare, TableRow(7, ("x", {"a": 1}, "b")), (1,))
+    with pytest.raises(DataError, match=r"^a\.csv:7: .*3"):
+        read_texts(bare, TableRow(7, ("x", "b", {"a": 1})), (2,))
     assert show_column(named, 1) == '"text"'
     assert show_column(bare, 1) == "column 2"
 

@@ -32,6 +32,13 @@ def test_a_rare_label_that_is_never_probable_gets_the_floor():
     assert find_threshold(torch.tensor([0.01, 0.02]), torch.tensor([True, False])) == FLOOR
 
 
+def test_a_threshold_stands_between_two_probabilities_even_where_all_that_is_given_is_wrong():
+    p, right = torch.tensor([0.5, 0.5, 0.02]), torch.tensor([False, False, True])
+    assert find_threshold(p, right) == pytest.approx(0.26)
+    assert find_threshold(p, ~right) == pytest.approx(0.26)
+    assert find_threshold(p, right & False) == 0.5
+
+
 def test_labels_with_few_examples_share_the_threshold_of_all():
     p, right = torch.full((40, 2), 0.1), torch.zeros(40, 2, dtype=torch.bool)
     p[:20, 0], right[:20, 0] = 0.9, True
@@ -45,7 +52,7 @@ def test_labels_with_few_examples_share_the_threshold_of_all():
 def test_thresholds_of_their_own_never_make_micro_f1_worse(seed):
     """From the most frequent label on, each has its own where micro-F1 does not fall by it."""
     torch.manual_seed(seed)
-    right = torch.rand(60, 4) < torch.tensor([0.6, 0.4, 0.25, 0.05])
+    right = torch.rand(60, 4) < torch.tensor([0.25, 0.6, 0.05, 0.4])
     p = torch.rand(60, 4).mul(0.7).add(0.2 * right).double()
     names = ["a", "b", "c", "d"]
     common, own = choose_thresholds(p, right, names)

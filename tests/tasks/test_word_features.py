@@ -311,3 +311,9 @@ def test_an_adopted_vocabulary_must_be_of_the_same_size(tmp_path, vectors):
     other = Classifier.from_examples(ClassifierConfig(**TINY), TokenizerConfig(min_count=5), trained_on())
     with pytest.raises(ModelError, match="its vocabulary differs"):
         other.reuse_vocab(folder)
+
+
+def test_language_models_are_read_forward_or_backward_where_a_folder_is_given():
+    given = [{}, {"lm_forward": "a"}, {"lm_backward": "b"}, {"lm_forward": "a", "lm_backward": "b"}]
+    found = [WordFeaturesConfig(**folders).lm_folders for folders in given]
+    assert found == [{}, {False: "a"}, {True: "b"}, {False: "a", True: "b"}]

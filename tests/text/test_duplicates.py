@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 
 from elman.text.duplicates import group_duplicates, normal_form
+from elman.text.minhash import find_near_duplicates
 
 SENTENCE = "the quick brown fox jumps over the lazy dog while all the other animals of the wood look on"
 
@@ -71,3 +73,58 @@ def test_most_of_what_is_nearly_equal_is_found():
         other = [*text[:place], "another", *text[place + 1 :]]  # 57 of 61 pairs in common: 0.93
         found += group_duplicates([" ".join(text), " ".join(other)]) == [0, 0]
     assert found >= 195, "1 - (1 - 0.93⁴)⁵ of them is 99.9 %"
+
+
+def alike(one: str, other: str) -> float:
+    """The share of word pairs, among the first 256 words, that both have."""
+    a, b = ({*pairwise(text.split(" ")[:256])} for text in (one, other))
+    return len(a & b) / len(a | b)
+
+
+def test_only_texts_that_share_four_fifths_of_their_word_pairs_are_told():
+    draw = random.Random(0)
+    words = [f"w{i}" for i in range(500)]
+    texts = []
+    for _ in range(60):
+        text = draw.choices(words, k=40)
+        for changes in (1, 2, 3, 4):  # word pairs in common: 37 of 41, 35 of 43, 33 of 45, …
+            other = text.copy()
+            for place in draw.sample(range(2, 38, 3), changes):
+                other[place] = f"x{draw.random()}"
+            texts.append(" ".join(other))
+        texts.append(" ".join(text))
+    found = [*find_near_duplicates(texts)]
+    assert len(found) > 100
+    assert all(later > earlier for later, earlier in found)
+    assert len({*found}) == len(found)
+    assert all(alike(texts[i], texts[k]) >= 0.8 for i, k in found)
+    equal = " ".join(words[:10])
+    assert [*find_near_duplicates(["a", equal, "b", equal])] == [(3, 1)]
+    assert not [*find_near_duplicates([equal])]
+
+
+def test_as_many_are_found_as_the_formula_of_the_bands_says():
+    """Three words of 61 changed leave 54 of 66 word pairs in common: 1 - (1 - 0.818⁴)⁵ is 0.949."""
+    draw = random.Random(1)
+    words = [f"w{i}" for i in range(3000)]
+    found = 0
+    for _ in range(400):
+        text = draw.sample(words, 61)
+        other = text.copy()
+        for place in draw.sample(range(1, 60, 3), 3):
+            other[place] = "new" + other[place]
+        found += [*find_near_duplicates([" ".join(text), " ".join(other)])] == [(1, 0)]
+    assert 0.91 < found / 400 < 0.98
+
+
+@pytest.mark.parametrize(("words", "found"), [(9, False), (10, True)])
+def test_texts_of_ten_words_are_compared(words, found):
+    text = " ".join(f"w{i}" for i in range(words))
+    assert bool([*find_near_duplicates([text, text])]) is found
+
+
+def test_of_long_texts_the_first_256_words_are_compared():
+    words = [f"w{i}" for i in range(300)]
+    end, beginning = [*words[:256], *"abcdefghij" * 5], [*(f"x{i}" for i in range(60)), *words[60:]]
+    assert [*find_near_duplicates([" ".join(words), " ".join(end)])] == [(1, 0)]
+    assert not [*find_near_duplicates([" ".join(words), " ".join(beginning)])]

@@ -41,9 +41,22 @@ def test_sentences_are_what_a_reader_takes_for_sentences(sentences: list[str]) -
 
 
 def test_words_that_cannot_be_last_are_not_and_others_may_be() -> None:
-    together = ["He met Prof. Smith.", "See pp. 3 and 4.", "He said etc. and left.", "A. B. Cee came."]
+    together = [
+        "Tea, rice etc. Smith has it.",
+        "He met Prof. Smith.",
+        "See pp. 3 and 4.",
+        "He said etc. and left.",
+        "A. B. Cee came.",
+    ]
     for text in [*together, "it. does"]:
         assert [text[start:end] for start, end in split_sentences(text)] == [text]
+    months = {
+        "Am 1. Januar.": 1,
+        "Am 99. Januar.": 1,
+        "Es waren 100. Januar kam.": 2,
+        "Es waren 1000. Januar.": 2,
+    }
+    assert {text: len([*split_sentences(text)]) for text in months} == months
     apart = {"It ends etc. The next.": 2, "So am I. Be quiet.": 2, "! A": 2, "a.": 1}
     assert {text: len([*split_sentences(text)]) for text in apart} == apart
 

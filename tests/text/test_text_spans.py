@@ -31,7 +31,23 @@ def test_blanks_at_the_ends_of_a_span_do_not_matter():
     assert tag_text(TEXT, [read_text_span([3, 8, "PER"])])[1][1] == "B-PER"
 
 
-@pytest.mark.parametrize("span", [[0, 2, "PER"], [1, 7, "PER"], [3, 4, "PER"], [30, 40, "PER"], [0, 7], "PER"])
+LABELLED_TWICE, NOT_LABELLED = {"start": 0, "end": 7, "labels": ["PER", "LOC"]}, {"start": 0, "end": 7}
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        [0, 2, "PER"],
+        [1, 7, "PER"],
+        [3, 4, "PER"],
+        [30, 40, "PER"],
+        [0, 7],
+        "PER",
+        7,
+        LABELLED_TWICE,
+        NOT_LABELLED,
+    ],
+)
 def test_a_span_that_cuts_words_or_is_none_is_refused(span):
     with pytest.raises(DataError):
         tag_text(TEXT, [read_text_span(span)])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from elman.errors import ConfigError, DataError, ModelError
 from elman.text.tokenizer import TOKEN_KINDS, Tokenizer, build_tokenizer, load_tokenizer
-from elman.text.vocab import BOS, EOS, PAD, SPECIALS
+from elman.text.vocab import BOS, EOS, PAD, SPECIALS, UNK
 
 TEXTS = ["The cat sat on the mat .", "the dog 12 sat", "a mat </s> <pad> <s>", "Ünïcode 👍🏽"] * 3
 WHOLE_TEXT = sorted(set(TOKEN_KINDS) - {"chars+features"})  # what follows a blank is no feature
@@ -214,3 +214,39 @@ def test_words_are_added_and_taken_away_again_and_subwords_take_none() -> None:
     assert tokenizer("bpe").extend(()) is tokenizer("bpe")
     with pytest.raises(ConfigError, match="no further tokens"):
         tokenizer("bpe").extend(["zebra"])
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_pieces_that_are_known_have_their_ids_and_special_ones_none(kind: str) -> None:
+    made = tokenizer(kind)
+    pieces = made.tokens("the cat")
+    assert made.encode_tokens([*pieces, "</s>", "<pad>", "no such piece"]) == [
+        *made.encode("the cat"),
+        *[UNK] * 3,
+    ]
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_many_texts_are_decoded_as_each_by_itself(kind: str) -> None:
+    made = tokenizer(kind)
+    rows = [made.encode("the cat"), [BOS, *made.encode("a mat"), EOS, PAD], [UNK, *made.encode("dog")], []]
+    assert made.decode_all(rows) == [made.decode(row) for row in rows]
+    assert made.decode_all(rows)[:2] == ["the cat", "a mat"]
+
+
+def test_of_subwords_none_can_be_left_out_nor_added() -> None:
+    made = tokenizer("bpe")
+    assert made.truncate(len(made.items)) is made
+    assert made.extend([]) is made
+    for size in (len(made.items) - 1, 0):
+        with pytest.raises(ConfigError, match=f"not even to {size}"):
+            made.truncate(size)
+    with pytest.raises(ConfigError, match="no further tokens"):
+        made.extend(["new"])
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_subwords_have_room_for_all_bytes_at_least(kind: str) -> None:
+    assert len(build_tokenizer(["ab"], kind=kind, size=260).items) == 260
+    with pytest.raises(ConfigError, match="a size of 260 or more, 259 is too small"):
+        build_tokenizer(["ab"], kind=kind, size=259)

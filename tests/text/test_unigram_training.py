@@ -110,3 +110,12 @@ def test_a_stored_tokenizer_is_the_same_to_the_last_bit(tmp_path):
     again = SubwordTokenizer.load(tmp_path / "tokenizer.json")
     assert again.definition == first.definition
     assert len({score for _, score in first.definition["model"]["vocab"]}) > 100  # the scores say something
+
+
+def test_a_character_that_no_text_has_is_by_far_the_least_likely():
+    options = {"lower": False, "digits": False, "min_count": 1, "size": 280}
+    for texts in (["abab abc", "cab"], []):
+        vocabulary = dict(train_subwords(texts, kind="unigram", **options).definition["model"]["vocab"])
+        learnt = [score for piece, score in vocabulary.items() if piece in ("a", "b", "c", "ab", "abc")]
+        unseen = vocabulary["z"]
+        assert unseen == pytest.approx(min(learnt if texts else [0.0]) - 10, abs=1e-6)

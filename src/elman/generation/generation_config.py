@@ -48,7 +48,7 @@ class Sampling:
 
 def _generator_of(seed: int, row: int) -> torch.Generator:
     """A generator that has nothing to do with those of other rows and seeds."""
-    mixed = np.random.SeedSequence((seed % 2**64, row)).generate_state(1, np.uint64)
+    mixed = np.random.SeedSequence((seed, row)).generate_state(1, np.uint64)
     return torch.Generator().manual_seed(int(mixed[0]))
 
 

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elman.text.batching import bucket_batches, pad
+from elman.text.batching import BucketBatches, bucket_batches, pad
 
 lengths = st.lists(st.integers(0, 60), max_size=200)
 
@@ -37,6 +40,11 @@ def test_every_example_is_in_one_batch_and_batches_keep_the_budget(
         longest = max(sizes[i] for i in batch)
         assert len(batch) == 1 or len(batch) * longest <= tokens
     assert made == bucket_batches(sizes, tokens=tokens, seed=seed, epoch=epoch)
+
+
+def test_what_is_empty_counts_as_one_token() -> None:
+    assert sorted(map(len, bucket_batches([0] * 25, tokens=10, seed=0, epoch=0))) == [5, 10, 10]
+    assert sorted(map(len, bucket_batches([(0, 0)] * 25, tokens=10, seed=0, epoch=0))) == [5] * 5
 
 
 def mixed(count: int) -> list[int]:
@@ -71,3 +79,47 @@ def test_long_and_short_batches_are_mixed() -> None:
     longest = [max(sizes[i] for i in batch) for batch in made]
     correlation = np.corrcoef(np.arange(len(made)), longest)[0, 1]
     assert abs(correlation) < 0.3
+
+
+class Rows(list[tuple[int, ...]]):
+    """Examples, each known by its lengths."""
+
+    @property
+    def lengths(self) -> list[tuple[int, ...]]:
+        return self
+
+    def pick(self, index: Iterable[int]) -> Rows:
+        return Rows(self[i] for i in index)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "tokens", "most"),
+    [
+        ([], 9, (0, 0)),
+        ([(3,), (5,), (1,)], 9, (9, 5)),
+        ([(3,), (5,), (1,)], 4, (5, 5)),  # a long example is a batch of its own
+        ([(3,), (5,), (1,)], 100, (15, 5)),  # three of five tokens, padding included
+        ([(3, 4), (1, 5)], 100, (16, 5)),  # first sides of three tokens beside second ones of five
+        ([(3, 4), (1, 5)], 6, (7, 5)),
+    ],
+)
+def test_no_batch_is_larger_than_the_largest(
+    lengths: list[tuple[int, ...]], tokens: int, most: tuple[int, int]
+) -> None:
+    batches = BucketBatches(Rows(lengths), tokens, seed=0, weigh=len)
+    assert batches.largest == most
+    for batch in batches(0, 0):
+        assert sum(len(batch) * longest for longest in map(max, zip(*batch, strict=True))) <= most[0]
+
+
+def test_processes_share_each_batch_and_an_epoch_can_begin_within() -> None:
+    rows = Rows((i % 7 + 1,) for i in range(50))
+    batches = BucketBatches(rows, 20, seed=3, weigh=len)
+    every = [*batches(1, 0)]
+    assert [*batches(1, 2)] == every[2:]
+    assert batches.count(1) == len(every)
+    assert [*batches(0, 0)] != every == [*BucketBatches(rows, 20, seed=3, weigh=len)(1, 0)]
+    batch = max(every, key=len)
+    shares = [batches.shard(batch, rank, 3) for rank in range(3)]
+    assert sorted(one for share in shares for one in share) == sorted(batch)
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1

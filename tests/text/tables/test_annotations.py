@@ -10,6 +10,7 @@ import pytest
 
 from elman.errors import DataError
 from elman.text.tables import read_rows
+from elman.text.tables.annotations import flatten_annotation
 
 
 def task(text: str, *answers: str, cancelled: bool = False) -> dict[str, Any]:
@@ -58,3 +59,51 @@ def test_doccanos_single_label_is_a_list_of_one(tmp_path: Path):
     path.write_text('{"id": 1, "text": "a", "label": ["x", "y"]}\n')
     with pytest.raises(DataError, match="'label' is a list of 2; several labels a text need --multi"):
         list(read_rows(path))
+
+
+def result(name: str, **value: Any) -> dict[str, Any]:
+    return {"from_name": name, "value": value}
+
+
+def test_each_control_of_a_task_is_a_column_of_what_was_annotated_with_it():
+    span = {"start": 0, "end": 3, "text": "Ann", "labels": ["PER"]}
+    results = [
+        result("names", **span),
+        {"from_name": "names", "to_name": "text"},  # a relation has no value
+        "nothing",
+        result("names", start=4),  # no span without its end
+        result("names", end=4),
+        result("topic", choices=["a"]),
+        result("topic", choices=["b", "c"]),
+        result("remark", text=["one", "two"]),
+        result("remark", text="three"),
+        result("stars", rating=4),
+    ]
+    record = {"id": 1, "file": "f", "data": {"text": "Ann sat"}, "annotations": [{"result": results}]}
+    assert flatten_annotation(record) == {
+        "id": 1,
+        "file": "f",
+        "text": "Ann sat",
+        "names": [span],
+        "topic": ["a", "b", "c"],
+        "remark": ["one", "two", "three"],
+        "stars": [4],
+    }
+
+
+def test_annotators_who_disagree_in_one_control_leave_none_of_them():
+    two = [{"result": [result("a", rating=1), result("b", rating=n)]} for n in (2, 3)]
+    assert flatten_annotation({"data": {}, "annotations": two}) == {"a": None, "b": None}
+    same = [two[0], two[0], {"result": None, "was_cancelled": True}, "nobody"]
+    assert flatten_annotation({"data": {}, "annotations": same}) == {"a": [1], "b": [2]}
+    assert flatten_annotation({"data": {"text": "a"}, "annotations": None}) == {
+        "annotations": None,
+        "text": "a",
+    }
+    assert flatten_annotation({"data": {"text": "a"}, "annotations": [{"result": None}]}) == {"text": "a"}
+
+
+def test_records_that_are_no_tasks_stay_as_they_are():
+    assert flatten_annotation(None) is None
+    for record in ({"data": {"text": "a"}}, {"data": "x", "annotations": []}, {"a": {"choices": [1], "b": 2}}):
+        assert flatten_annotation(record) == record

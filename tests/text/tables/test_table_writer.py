@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,8 @@ from elman.errors import DataError
 from elman.text.tables import open_table
 from elman.text.tables.added_cells import add_cells, add_keys, cell_string, join_cells
 from elman.text.tables.delimited import split_quoted
-from elman.text.tables.table_writer import open_writer
+from elman.text.tables.table import Table, TableRow
+from elman.text.tables.table_writer import list_columns, open_writer
 
 ADDED = {"answer": str, "score": float}
 VALUES = {"answer": 'a,"b"\n;\t', "score": 0.5}
@@ -165,3 +167,20 @@ def test_a_key_that_comes_late_is_not_hidden_by_one_of_the_same_name(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"Text": "a"}\n{"Text": "b", "answer": "mine"}\n')
     with pytest.raises(DataError, match=r"a.jsonl:2: this object has a key 'answer'"):
         write(tmp_path / "a.jsonl", "jsonl")
+
+
+def test_columns_without_names_are_called_by_their_numbers(tmp_path):
+    (tmp_path / "a.tsv").write_text("1\tx\n2\ty\n")
+    table = open_table(str(tmp_path / "a.tsv"))
+    rows = [row.cells for row in table]
+    bare = Table("a", None, [TableRow(i, cells) for i, cells in enumerate(rows, 1)], width=2)
+    stream = io.BytesIO()
+    writer = open_writer(stream, bare, {"answer": str}, "parquet")
+    for row in bare:
+        writer.write(row, {"answer": "z"})
+    writer.close()
+    found = pyarrow.parquet.read_table(io.BytesIO(stream.getvalue()))
+    assert found.column_names == ["1", "2", "answer"]
+    assert list_columns(Table("a", ("x", "y"), ())) == ["x", "y"]
+    assert list_columns(Table("a", None, (), width=3)) == ["1", "2", "3"]
+    assert list_columns(Table("a", None, ())) == []

@@ -53,8 +53,8 @@ class BucketBatches(Generic[D]):
         if not len(self.lengths):
             return 0, 0
         sides = np.asarray(self.lengths, np.int64).reshape(len(self.lengths), -1)
-        example, longest = int(sides.sum(1).max()), int(sides.max())
-        return min(max(self.tokens, example), len(sides) * example), longest
+        example, padded, longest = int(sides.sum(1).max()), int(sides.max(0).sum()), int(sides.max())
+        return min(max(self.tokens, example), len(sides) * padded), longest
 
     def shard(self, batch: D, rank: int, size: int) -> D:
         return batch.pick(range(rank, len(batch), size))
