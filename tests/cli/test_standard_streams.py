@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
+from errno import EIO
 
 import pytest
 
+from elman.cli import app
 from elman.errors import ConfigError
 from elman.training.distributed import is_main_process
 
@@ -66,3 +68,12 @@ def test_results_that_cannot_be_written_are_one_line_and_exit_code_1():
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "elman: standard output: No space left on device\n")
+
+
+def test_an_error_of_the_system_that_names_no_file_is_not_one_of_standard_output(monkeypatch, capsys):
+    def fail(**_):
+        raise OSError(EIO, "Input/output error")
+
+    monkeypatch.setattr(app, "elman", fail)
+    assert app.call() == 1
+    assert capsys.readouterr().err == "elman: Input/output error\n"

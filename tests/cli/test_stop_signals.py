@@ -57,6 +57,14 @@ def work():
             print("saved", flush=True)
     return exit_code()
 """
+STUCK_IN_SAVING = """
+def work():
+    mutex, lock = (ctypes.c_char * 64)(), ctypes.CDLL(None).pthread_mutex_lock
+    with unhurried():
+        print("ready", flush=True)
+        lock(mutex)
+        lock(mutex)
+"""
 FORKING = """
 stop_signals.PATIENCE = 0.1
 def work():
@@ -107,6 +115,12 @@ def test_an_interruption_that_gets_lost_ends_the_command_all_the_same() -> None:
 def test_saving_takes_its_time_unless_a_second_signal_comes() -> None:
     assert stop(start(SAVING), [signal.SIGINT])[:2] == (130, "saved\n")
     assert stop(start(SAVING), [signal.SIGINT, signal.SIGINT])[:2] == (130, "")
+
+
+def test_a_second_signal_ends_a_saving_that_never_comes_back() -> None:
+    code, _, seconds = stop(start(STUCK_IN_SAVING), [signal.SIGTERM, signal.SIGTERM])
+    assert code == 143
+    assert seconds < 2
 
 
 def test_a_signal_to_a_forked_process_is_its_own() -> None:

@@ -53,6 +53,17 @@ def test_contexts_weights_and_gradients_are_those_of_float64(sizes, twice):
         torch.testing.assert_close(a.double(), b, rtol=1e-4, atol=1e-4)
 
 
+def test_the_weights_alone_may_have_a_gradient():
+    found, exact = (make(3, 5, 7, 20, 33, dtype) for dtype in (torch.float32, torch.float64))
+    costs = attend_by_dots(*found[0], found[1], 0.1)[1], attend_with_torch(*exact[0], exact[1], 0.1)[1]
+    ours, theirs = (
+        torch.autograd.grad(weights.square().sum(), given[:2])
+        for weights, (given, _) in zip(costs, (found, exact), strict=True)
+    )
+    for a, b in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a.double(), b, rtol=1e-4, atol=1e-5)
+
+
 def test_what_stands_at_the_padding_has_no_weight_and_no_gradient():
     (query, keys, values), mask = make(4, 5, 6, 8, 8)
     context, weights, _, d_keys, d_values = differentiate(attend_by_dots, [query, keys, values], mask)
