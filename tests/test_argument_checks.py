@@ -97,7 +97,6 @@ def various(
         {"place": Path("x")},
         {"place": 2, "numbers": None},
     ],
-    ids=str,
 )
 def test_what_no_class_tells_passes(given):
     check_arguments(various)(**given)
