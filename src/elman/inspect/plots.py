@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -50,7 +51,7 @@ def save_figure(fig: Any, path: Path, *, dpi: int = 130) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         write_figure(fig, path, dpi=dpi)
-    missing = [w for w in caught if "missing from" in str(w.message)]
+    missing = [w for w in caught if re.match("Glyph .* missing from", str(w.message))]
     for warning in caught:
         if warning not in missing:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)

@@ -21,7 +21,7 @@ from elman.scan.packing import Packing
 from elman.shapes import Float, Int, Tensor
 
 _NARROWEST = 32  # features: of fewer, the product takes no longer than to look its results up
-_MOST = 0.7  # of the tokens may be other types: with more of them, to look results up takes what it saves
+_MOST_TYPES = 0.7  # of the tokens: with more of them, to look results up takes what it saves
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class TableLookup:
         """Do rows occur often enough, and does the cell multiply its input by W before the first step?"""
         if cell.mixes_input or not self.table.is_cpu or self.table.shape[1] < _NARROWEST:
             return False
-        return len(self.types[0]) <= _MOST * self.ids.numel()
+        return len(self.types[0]) <= _MOST_TYPES * self.ids.numel()
 
 
 def find_tensor(xs: Tensor | TableLookup) -> Tensor:
