@@ -46,7 +46,14 @@ def run_cell(cell: str, options: argparse.Namespace) -> None:
 
 def run_all(options: argparse.Namespace) -> None:
     """All cells at the same time, ``--jobs`` at once; what failed is said and left out."""
-    waiting, running, results = list(options.cells), {}, []
+    waiting = list(options.cells)
+    running: dict[str, subprocess.Popen[str]] = {}
+    found = {
+        "texts": [Path(file).parent.name for file in options.text],
+        "seconds": options.seconds,
+        "device": describe(options.device),
+        "cells": [],
+    }
     while waiting or running:
         while waiting and len(running) < options.jobs:
             cell = waiting.pop(0)
@@ -57,17 +64,11 @@ def run_all(options: argparse.Namespace) -> None:
         del running[cell]
         if process.returncode:
             print(f"{cell} failed", file=sys.stderr)
-        else:
-            results.append(json.loads(out.splitlines()[-1]))
-            print(
-                cell, [t["bits"] for t in results[-1]["texts"]], results[-1]["length"]["right"], file=sys.stderr
-            )
-    about = {
-        "texts": [Path(file).parent.name for file in options.text],
-        "seconds": options.seconds,
-        "device": describe(options.device),
-    }
-    options.out.write_text(json.dumps(about | {"cells": results}))
+            continue
+        result = json.loads(out.splitlines()[-1])
+        print(cell, [text["bits"] for text in result["texts"]], result["length"]["right"], file=sys.stderr)
+        found["cells"].append(result)
+        options.out.write_text(json.dumps(found))  # at once: the run may be ended
 
 
 def describe(device: str) -> str:
