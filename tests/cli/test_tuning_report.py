@@ -9,17 +9,23 @@ from elman.cli.curve_report import describe_forecast, report_curve
 from elman.cli.tuning_report import _describe_end, _describe_plan, _plot, _print_trials
 from elman.errors import ModelError
 from elman.pipeline.learning_curve import CurvePoint, LearningCurve
+from elman.pipeline.tuning_length import Rung
+from elman.pipeline.tuning_plan import TuningPlan
 from elman.pipeline.tuning_result import SearchResult
 from elman.pipeline.tuning_study import TrialResult
 
 
 def trial(number, score=None, *, rung=0, failure="", **values):
     scores = {} if score is None else dict.fromkeys(range(rung + 1), score)
-    return TrialResult(number, values, scores, 1.0, failure, True, rung)
+    return TrialResult(number, values, scores, {0: 1.0}, failure, True, rung)
+
+
+def plan_of(*minutes, folds=0, space=None):
+    return TuningPlan({}, folds, tuple(map(Rung, minutes)), {}, space or {}, {}, 0.0)
 
 
 def search(*, jobs=1, folds=0, sign=1, best=None):
-    plan = SimpleNamespace(rungs=(0.5, 2.0), folds=folds, space={"model.hidden": {}, "training.lr": {}})
+    plan = plan_of(0.5, 2.0, folds=folds, space={"model.hidden": {}, "training.lr": {}})
     scores = SimpleNamespace(metric="accuracy", sign=sign)
     study = SimpleNamespace(best=best, results=[])
     return SimpleNamespace(plan=plan, request=SimpleNamespace(jobs=jobs), scores=scores, study=study)
@@ -49,8 +55,7 @@ def test_the_end_of_a_training_is_one_line():
 
 def test_the_table_has_the_best_ten_and_the_plain_settings_in_any_case(capsys):
     def show(trials):
-        plan = SimpleNamespace(rungs=(0.5,), folds=0, space={})
-        _print_trials(SearchResult(plan, trials, "accuracy", 1.0))
+        _print_trials(SearchResult(plan_of(0.5), trials, "accuracy", 1.0))
         return capsys.readouterr().out.splitlines()
 
     plain = trial(0, 50.0, **{"model.hidden": 64, "training.lr": 0.01, "model.crf": True})
@@ -84,12 +89,12 @@ def test_the_picture_has_the_scores_of_first_trainings_and_the_ranges_of_numbers
         "size": {"low": 1, "high": 9},
         "cell": {"choices": ["a"]},
     }
-    plan = SimpleNamespace(rungs=(0.5, 2.0), folds=folds, space=space)
+    plan = plan_of(0.5, 2.0, folds=folds, space=space)
     trials = [
-        TrialResult(2, {"lr": 0.2}, {0: -1.5, 1: -1.0}, 1.0, "", True, 1),
-        TrialResult(0, {"lr": 0.1}, {0: -2.0}, 1.0, "", True, 0),
-        TrialResult(1, {"lr": 0.3}, {0: -3.0}, 1.0, "", True, 0),
-        TrialResult(3, {"lr": 0.4}, {}, 1.0, "no room", True, 0),
+        TrialResult(2, {"lr": 0.2}, {0: -1.5, 1: -1.0}, {0: 1.0}, "", True, 1),
+        TrialResult(0, {"lr": 0.1}, {0: -2.0}, {0: 1.0}, "", True, 0),
+        TrialResult(1, {"lr": 0.3}, {0: -3.0}, {0: 1.0}, "", True, 0),
+        TrialResult(3, {"lr": 0.4}, {}, {0: 1.0}, "no room", True, 0),
     ]
     result, drawn = SearchResult(plan, trials, "accuracy", -1.0), []
     monkeypatch.setattr(

@@ -3,23 +3,26 @@
 import csv
 import json
 from math import inf
-from types import SimpleNamespace
 
 import pytest
 
 from elman.errors import ModelError
 from elman.pipeline.trial_score import ScoreReader, count_updates
+from elman.pipeline.tuning_length import Rung
 from elman.pipeline.tuning_plan import TuningPlan
 from elman.pipeline.tuning_result import SearchResult, write_table
 from elman.pipeline.tuning_study import TrialResult, find_best
 
 
 def trial(number, *scores, failure="", seconds=1.0, **values):
-    return TrialResult(number, values, dict(enumerate(scores)), seconds, failure, True, len(scores) - 1)
+    return TrialResult(number, values, dict(enumerate(scores)), {0: seconds}, failure, True, len(scores) - 1)
 
 
-def result(*trials, sign=1.0, folds=0):
-    plan = SimpleNamespace(rungs=(0.5, 2.0), folds=folds, space={"model.hidden": {}, "training.lr": {}})
+RUNGS = (Rung(0.5), Rung(2.0))
+
+
+def result(*trials, sign=1.0, folds=0, rungs=RUNGS):
+    plan = TuningPlan({}, folds, rungs, {}, {"model.hidden": {}, "training.lr": {}}, {}, 0.0)
     return SearchResult(plan, trials, "accuracy", sign)
 
 
@@ -55,7 +58,7 @@ def test_of_a_trial_the_settings_count_that_are_not_the_plain_ones():
     assert (found.plain, found.score(other, 0)) == (plain, 1.0)
 
 
-def test_the_table_of_trials_has_their_minutes_scores_and_settings(tmp_path):
+def test_the_table_of_trials_has_their_length_scores_and_settings(tmp_path):
     some = (
         trial(2, -3.0, -2.0, seconds=12.345, **{"model.hidden": 9, "training.lr": 0.1}),
         trial(0, -4.0, **{"model.hidden": 8}),
@@ -64,17 +67,28 @@ def test_the_table_of_trials_has_their_minutes_scores_and_settings(tmp_path):
     write_table(result(*some, sign=-1.0), tmp_path)
     with (tmp_path / "trials.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == ["trial", "minutes", "accuracy", "seconds", "failure", "model.hidden", "training.lr"]
+    assert header == ["trial", "training", "accuracy", "seconds", "failure", "model.hidden", "training.lr"]
     assert rows == [
-        ["2", "2.0", "2.0", "12.3", "", "9", "0.1"],
-        ["0", "0.5", "4.0", "1.0", "", "8", ""],
+        ["2", "2 min 0 s", "2.0", "12.3", "", "9", "0.1"],
+        ["0", "30 s", "4.0", "1.0", "", "8", ""],
         ["1", "", "", "0.0", "no room", "", ""],
     ]
 
 
+def test_a_trial_with_more_epochs_has_the_same_share_of_them_at_each_length():
+    found = result(rungs=(Rung(0.1, 1), Rung(0.3, 3), Rung(1.0, 10)))
+    for epochs, lengths in (
+        (10, ["1 epoch", "3 epochs", "10 epochs"]),
+        (20, ["2 epochs", "6 epochs", "20 epochs"]),
+    ):
+        some = [trial(0, *[1.0] * reached, **{"training.epochs": epochs}) for reached in (1, 2, 3)]
+        assert [found.describe_length(one) for one in some] == lengths
+    assert found.describe_length(trial(0, 1.0, **{"training.epochs": 2})) == "1 epoch"
+
+
 @pytest.mark.parametrize("folds", [0, 3])
 def test_a_score_is_such_that_more_is_better_and_one_that_is_no_number_is_the_least(tmp_path, folds):
-    plan = TuningPlan({}, folds, (1.0,), {}, {}, {}, 0.0)
+    plan = TuningPlan({}, folds, (Rung(1.0),), {}, {}, {}, 0.0)
     reader = ScoreReader(plan)
     reader.metric, reader.sign = "perplexity", -1.0
     for score, expected in ((12.5, -12.5), (inf, -inf), (float("nan"), -inf)):

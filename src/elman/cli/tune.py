@@ -117,7 +117,8 @@ def _run_search(data: dict[str, Any], options: TuneOptions) -> None:
     from elman.pipeline.machine import count_cores
     from elman.pipeline.trial_run import Launcher
     from elman.pipeline.tune_settings import Search
-    from elman.pipeline.tuning_plan import SearchRequest, make_plan, read_plan
+    from elman.pipeline.tuning_length import SearchRequest
+    from elman.pipeline.tuning_plan import make_plan, read_plan
     from elman.pipeline.tuning_study import TuningStudy
     from elman.text.optional_packages import import_optional
 

@@ -12,7 +12,7 @@ import click
 from elman.cli.terminal import print_table, progress_bar, say
 from elman.errors import DataError, ModelError
 from elman.folders.search_folder import MODEL, PICTURE, TABLE
-from elman.number_format import format_duration, format_number, format_score, format_scores
+from elman.number_format import format_number, format_score, format_scores
 from elman.tasks.registry import TASKS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _print_above(bar: Progress, line: str) -> None:
 
 def _describe_plan(search: Search) -> str:
     plan, request = search.plan, search.request
-    times = " → ".join(format_duration(60 * minutes) for minutes in plan.rungs)
+    times = " → ".join(rung.describe() for rung in plan.rungs)
     each = f" for each of {plan.folds} folds" if plan.folds else ""
     many = f"{request.jobs} at a time" if request.jobs > 1 else "one at a time"
     return f"searching {len(plan.space)} settings: trainings of {times}{each}, {many}"
@@ -64,11 +64,11 @@ def _describe_end(search: Search, event: RunEnd) -> str:
         return f"{name} failed: {trial.failure}"
     metric, best = search.scores.metric, search.study.best
     score = format_score(metric, search.scores.sign * trial.scores[trial.reached])
-    minutes = search.plan.rungs[trial.reached]
+    length = search.plan.find_length(trial.values, trial.reached).describe()
     further = (
         ", goes on" if event.goes_on else ", the best so far" if best and best.number == trial.number else ""
     )
-    return f"{name}: {metric} {score} after {format_duration(60 * minutes)}{further}"
+    return f"{name}: {metric} {score} after {length}{further}"
 
 
 def report_search(search: Search) -> None:
@@ -79,7 +79,7 @@ def report_search(search: Search) -> None:
     result = gather_result(search.plan, trials, search.scores, out)
     write_table(result, out)
     recipe = write_recipe(result, out)
-    if search.plan.folds or result.updates:
+    if search.plan.folds or search.plan.refits:
         metrics: Any = _train_best(search, recipe)
     else:
         metrics = deliver_model(result, out)
@@ -125,12 +125,11 @@ def _print_trials(result: SearchResult) -> None:
 
 
 def _row(result: SearchResult, trial: TrialResult) -> list[str]:
-    time = format_duration(60 * result.plan.rungs[trial.reached])
     changes = result.changes(trial)
     said = ", ".join(f"{key.rpartition('.')[2]} {_show(value)}" for key, value in changes.items())
     return [
         str(trial.number),
-        time,
+        result.describe_length(trial),
         result.show(result.score(trial)),
         said if trial.number else "the plain settings",
     ]
@@ -151,7 +150,7 @@ def _plot(result: SearchResult, search: Search) -> bool:
     roles = {0: "plain", result.best.number: "best"}
     trials = [TunedTrial(t.values, result.score(t, 0), roles.get(t.number, "")) for t in scored]
     judged = "" if result.plan.folds else "valid "
-    label = f"{judged}{result.metric} after {format_duration(60 * result.plan.rungs[0])}"
+    label = f"{judged}{result.metric} after {result.plan.rungs[0].describe()}"
     space = {key: values for key, values in result.plan.space.items() if "low" in values}
     ranges = {key: SearchedRange(v["low"], v["high"], v.get("log", False)) for key, v in space.items()}
     try:

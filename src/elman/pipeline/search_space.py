@@ -61,6 +61,7 @@ Setting = Times | Sizes | Between | OneOf
 
 SEARCH_SPACE: tuple[Setting, ...] = (
     Times("training.lr", 1 / 4, 4),
+    Sizes("training.epochs"),  # where they end a training, not the minutes
     OneOf("training.ema_decay", (0.0, 0.99, 0.998)),
     OneOf("data.batch_tokens", (256, 512, 1024, 2048)),
     OneOf("model.cell", ("lstm", "gru")),
@@ -94,6 +95,8 @@ def find_space(plain: Mapping[str, Any], fits: Callable[[str, Any], bool]) -> di
     space = {}
     for setting in SEARCH_SPACE:
         if setting.key not in plain or (setting.beside and setting.beside not in plain):
+            continue
+        if setting.key == "training.epochs" and not plain[setting.key]:
             continue
         values = setting.values(plain[setting.key])
         if choices := values.get("choices"):

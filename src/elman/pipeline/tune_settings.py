@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean
@@ -14,7 +14,8 @@ from statistics import mean
 from elman.errors import ConfigError, ModelError
 from elman.pipeline.trial_run import Launcher, TrialRun, drop_weights, run_folder, stop_runs
 from elman.pipeline.trial_score import ScoreReader
-from elman.pipeline.tuning_plan import LAST, SearchRequest, TuningPlan
+from elman.pipeline.tuning_length import LAST, SearchRequest
+from elman.pipeline.tuning_plan import TuningPlan
 from elman.pipeline.tuning_study import TrialResult, TuningStudy
 
 STARTING = 5.0  # seconds that a process needs before and after its training, until one was seen
@@ -56,6 +57,9 @@ class Search:
     def __post_init__(self) -> None:
         self.before = self.study.seconds  # of sessions that were interrupted
         self.extras: list[float] = []  # seconds of each process that were no training
+        self.took: dict[int, list[float]] = {}  # seconds of each process, by rung, where epochs end a training
+        for result in self.study.results:
+            self.note_times(result.times)
         self.scores = ScoreReader(self.plan)
         self.kept = self.find_best()
 
@@ -76,14 +80,28 @@ class Search:
     @property
     def left(self) -> float:
         """Seconds that are left for trials: a training on all data comes last, where that is not done yet."""
-        times = 1.0 if self.plan.folds else LAST if self.plan.refits else 0.0
-        last = 60 * self.plan.rungs[-1] * times + self.starting if times else 0.0
-        return 60 * self.request.minutes - self.seconds - last
+        plan, last = self.plan, len(self.plan.rungs) - 1
+        times = LAST if plan.refits else 1.0 if plan.folds else 0.0
+        if plan.refits and plan.folds:  # each of them learns from fewer examples
+            times *= plan.folds / (plan.folds - 1)
+        reserve = times * self.expect(last, max) / max(1, plan.folds)
+        return 60 * self.request.minutes - self.seconds - reserve
+
+    def note_times(self, times: Mapping[int, float]) -> None:
+        """Seconds of trainings by rung."""
+        for rung, seconds in times.items():
+            if self.plan.rungs[rung].epochs:
+                self.took.setdefault(rung, []).append(seconds)
+
+    def expect(self, rung: int, of: Callable[[list[float]], float] = mean) -> float:
+        """Seconds of a training of a rung, with its folds: as seen before, or the most it may take."""
+        if found := self.took.get(rung):
+            return of(found)
+        return 60 * self.plan.rungs[rung].minutes * max(1, self.plan.folds) + self.starting
 
     def cost(self, first: int, last: int) -> float:
         """Seconds of the trainings from one rung to another."""
-        times = max(1, self.plan.folds)
-        return sum(60 * minutes * times + self.starting for minutes in self.plan.rungs[first : last + 1])
+        return sum(self.expect(rung) for rung in range(first, last + 1))
 
 
 def search_settings(search: Search) -> Iterator[SearchEvent]:
@@ -155,8 +173,10 @@ def _take(search: Search, run: TrialRun, last: int) -> RunEnd:
         if number == 0:
             raise ModelError(f"the training with the plain settings failed: {run.failure} ({run.log})")
         return RunEnd(study.find(number), seconds, goes_on=False)
-    planned = 60 * search.plan.rungs[run.rung] * max(1, search.plan.folds)
-    search.extras.append(max(0.0, seconds - planned))
+    rung = search.plan.rungs[run.rung]
+    if not rung.epochs:
+        search.extras.append(max(0.0, seconds - 60 * rung.minutes * max(1, search.plan.folds)))
+    search.note_times({run.rung: seconds})
     study.add_score(number, run.rung, search.scores.read(run.folder), seconds)
     goes_on = run.rung < last and (number == 0 or _is_worthwhile(search, run))
     if goes_on:

@@ -16,38 +16,32 @@ from elman.errors import ConfigError, ModelError
 from elman.files.atomic_files import write_atomically
 from elman.folders.search_folder import SEARCH
 from elman.pipeline.choose_defaults import (
+    ChosenRecipe,
     apply_settings,
     choose_settings,
     list_keys,
     restore_choice,
     say_choice,
 )
-from elman.pipeline.default_facts import gather_facts
+from elman.pipeline.default_facts import Facts, gather_facts
 from elman.pipeline.recipe import Recipe, build, data_sources, expand_paths
 from elman.pipeline.search_space import find_space
 from elman.pipeline.training_data import read_data
+from elman.pipeline.tuning_length import (
+    FOLDS,
+    Rung,
+    SearchRequest,
+    choose_longest,
+    fits,
+    is_given,
+    needs_folds,
+    plan_rungs,
+)
 from elman.tasks.registry import TASKS
 from elman.text.byte_source import display_name, is_pipe
 from elman.text.json_io import read_json
 
-SHARE = 15  # of the search, the longest training has one in so many parts,
-SHORT, FEWEST = 0.5, 5  # but so many minutes, if so many of them find room
-REDUCTION = 3  # of so many trials one goes on, with so many times the minutes
-SHORTEST = 10.0  # seconds that a training needs at least to tell anything
-LAST = 2.2  # longest trainings that the one on all data takes: it is trained on most of them first
-LAST_SHARE = 0.3  # of the search, the most that this one may take
-
-
-@dataclass(frozen=True)
-class SearchRequest:
-    """What a user asks for."""
-
-    data: Mapping[str, Any]  # of a recipe, as far as it is given
-    minutes: float  # of the search
-    jobs: int  # trainings at a time
-    folds: int = 0
-    trials: int = 0  # the most; 0: as many as the minutes allow
-    device: str = "cpu"
+EPOCHS = "training.epochs"
 
 
 @dataclass(frozen=True)
@@ -56,7 +50,7 @@ class TuningPlan:
 
     data: Mapping[str, Any]
     folds: int
-    rungs: tuple[float, ...]  # minutes of a training; the next is for the better ones
+    rungs: tuple[Rung, ...]  # lengths of a training; the next is for the better ones
     chosen: Mapping[str, Any]  # by the data, as the plain command does
     space: Mapping[str, Mapping[str, Any]]  # what is searched
     plain: Mapping[str, Any]  # what the plain command chooses for that
@@ -75,11 +69,22 @@ class TuningPlan:
         """A trial as a literal recipe; no test data is part of it."""
         given = frozenset(list_keys(self.data))
         recipe = restore_choice(self.recipe, given, {**self.chosen, **values})
-        training = replace(recipe.training, minutes=self.rungs[rung])
+        length = self.find_length(values, rung)
+        training = replace(
+            recipe.training, minutes=length.minutes, epochs=length.epochs or recipe.training.epochs
+        )
         return replace(recipe, training=training, data=replace(recipe.data, test=""))
 
-    def make_last_recipe(self, values: Mapping[str, Any], rung: int, updates: int) -> Recipe | None:
-        """A trial for so many updates, and then anew on all data; None where nothing was held out for good."""
+    def find_length(self, values: Mapping[str, Any], rung: int) -> Rung:
+        """How long a trial is trained at a rung: the same share of its own epochs as of the plain ones."""
+        length, longest = self.rungs[rung], self.rungs[-1].epochs
+        if not longest:
+            return length
+        return Rung(length.minutes, max(1, round(values.get(EPOCHS, longest) * length.epochs / longest)))
+
+    def make_last_recipe(self, values: Mapping[str, Any], rung: int, updates: int = 0) -> Recipe | None:
+        """A trial for so many updates, 0: for its epochs, and then anew on all data; None where there is a
+        file to validate on, so that nothing was held out."""
         recipe = self.make_recipe(values, rung)
         length: dict[str, Any] = {"updates": updates, "minutes": 0.0, "patience": 0, "evaluation_share": 0.0}
         try:
@@ -90,7 +95,8 @@ class TuningPlan:
     @property
     def refits(self) -> bool:
         """Whether the best settings are trained anew in the end, on what was held out, too."""
-        return not self.folds and self.make_last_recipe(self.plain, 0, updates=1) is not None
+        known = self.rungs[-1].epochs or not self.folds  # folds have no common number of updates
+        return bool(known) and self.make_last_recipe(self.plain, 0, updates=1) is not None
 
     def write(self, folder: Path) -> None:
         """Keep it for the case that the search is resumed."""
@@ -102,10 +108,12 @@ def read_plan(folder: Path, request: SearchRequest) -> TuningPlan:
     stored = read_json(folder / SEARCH)
     try:
         values = {f.name: stored[f.name] for f in fields(TuningPlan)}
-        plan = TuningPlan(**values | {"rungs": tuple(map(float, stored["rungs"]))})
-        longest = plan.rungs[-1]
+        rungs = tuple(Rung(float(minutes), int(epochs)) for minutes, epochs in stored["rungs"])
+        plan = TuningPlan(**values | {"rungs": rungs})
+        longest = rungs[-1].minutes
     except (KeyError, IndexError, TypeError, ValueError):
         raise ModelError(f"{folder / SEARCH} is not what a search has written; begin a new one") from None
+    request = replace(request, folds=request.folds or plan.folds)  # which may have been chosen
     asked = json.loads(json.dumps(_request_data(request, longest)))
     if (plan.data, plan.folds) != (asked, request.folds):
         raise ConfigError(f"{folder} holds a search with other options: resume it by the same command")
@@ -131,13 +139,15 @@ def make_plan(request: SearchRequest) -> TuningPlan:
         )
     torch.set_num_threads(1)  # as every training has
     facts = gather_facts(read, examples, given, device=request.device, trained=False)
-    choice = choose_settings(recipe, given, facts)
+    if not is_given(request) and needs_folds(facts, request):
+        return make_plan(replace(request, folds=FOLDS))
+    facts, choice, epochs = _choose(recipe, given, facts, request)
     say_choice(choice.settings, facts.describe())
     searched, plain = _find_searched(recipe, given, choice.recipe, choice.settings)
     return TuningPlan(
         data=data,
         folds=request.folds,
-        rungs=plan_rungs(recipe.training.minutes),
+        rungs=plan_rungs(recipe.training.minutes, epochs),
         chosen=to_plain(dict(choice.settings)),
         space=searched,
         plain=plain,
@@ -145,17 +155,20 @@ def make_plan(request: SearchRequest) -> TuningPlan:
     )
 
 
-def choose_longest(request: SearchRequest) -> float:
-    """The minutes of the longest trainings."""
-    total = request.minutes * request.jobs / max(1, request.folds)
-    longest = max(total / SHARE, min(SHORT, total / FEWEST))
-    return min(longest, request.minutes * LAST_SHARE / LAST) if _holds_out(request) else longest
-
-
-def plan_rungs(longest: float) -> tuple[float, ...]:
-    """Minutes of trainings up to the longest: a ninth, a third and all of it, as far as that is long enough."""
-    shorter = [longest / REDUCTION**2, longest / REDUCTION]
-    return (*(minutes for minutes in shorter if 60 * minutes >= SHORTEST), longest)
+def _choose(
+    recipe: Recipe, given: frozenset[str], facts: Facts, request: SearchRequest
+) -> tuple[Facts, ChosenRecipe, int]:
+    """What the plain command chooses by which facts: for its own epochs, if they find room in the minutes of
+    the longest training; else for those minutes, and 0 epochs."""
+    if not is_given(request):
+        free = replace(facts, minutes=0.0, timed=False)
+        untimed = replace(recipe, training=replace(recipe.training, minutes=0.0))
+        settings = dict(choose_settings(untimed, given, free).settings)
+        settings.pop("training.refit", None)  # that comes last, once
+        chosen = apply_settings(recipe, given, settings)
+        if fits(facts, chosen.training.epochs, recipe.training.minutes):
+            return free, ChosenRecipe(chosen, settings), chosen.training.epochs
+    return facts, choose_settings(recipe, given, facts), 0
 
 
 def _request_data(request: SearchRequest, longest: float) -> dict[str, Any]:
@@ -165,14 +178,9 @@ def _request_data(request: SearchRequest, longest: float) -> dict[str, Any]:
     """
     training = {"minutes": longest, **request.data.get("training", {})}
     data = request.data.get("data", {})
-    if _holds_out(request) and request.data.get("task") in TASKS:
+    if request.holds_out and request.data.get("task") in TASKS:
         data = {"holdout": TASKS[request.data["task"]].load().search_holdout, **data}
     return {**request.data, "data": data, "training": training}
-
-
-def _holds_out(request: SearchRequest) -> bool:
-    """Whether a part of the training data judges the trials."""
-    return not (request.folds or request.data.get("data", {}).get("valid"))
 
 
 def _find_searched(

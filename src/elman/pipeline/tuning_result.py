@@ -15,6 +15,7 @@ from elman.files.atomic_files import write_atomically
 from elman.folders.output_folder import claim_for_saving
 from elman.folders.search_folder import MODEL, RECIPE, TABLE
 from elman.number_format import format_score
+from elman.pipeline.fold_summary import fold_folder
 from elman.pipeline.model_card import write_model_card
 from elman.pipeline.recipe import Recipe, expand_paths
 from elman.pipeline.recipe_file import format_recipe
@@ -31,7 +32,7 @@ class SearchResult(NamedTuple):
     trials: Sequence[TrialResult]
     metric: str
     sign: float  # -1 where less of the metric is better: scores of trials are such that more is better
-    updates: int = 0  # after which the best trial was best, where that is trained anew
+    updates: int = 0  # after which the best trial was best, where it is trained anew and epochs do not say
 
     @property
     def best(self) -> TrialResult:
@@ -47,6 +48,10 @@ class SearchResult(NamedTuple):
         """What a trial reached, as its metric counts it."""
         return self.sign * trial.scores[trial.reached if rung is None else rung]
 
+    def describe_length(self, trial: TrialResult) -> str:
+        """How long the last training of a trial was."""
+        return self.plan.find_length(trial.values, trial.reached).describe()
+
     def show(self, score: float) -> str:
         return format_score(self.metric, score)
 
@@ -59,7 +64,7 @@ class SearchResult(NamedTuple):
     def recipe(self) -> Recipe:
         """The best settings; the test data that was given is part of it again."""
         best, plan = self.best, self.plan
-        last = plan.make_last_recipe(best.values, best.reached, self.updates) if self.updates else None
+        last = plan.make_last_recipe(best.values, best.reached, self.updates) if plan.refits else None
         made = last or plan.make_recipe(best.values, best.reached)
         return replace(made, data=replace(made.data, test=self.plan.recipe.data.test))
 
@@ -85,9 +90,17 @@ def gather_result(
     folder = run_folder(out, best.number, best.reached)
     if not scores.metric:  # nothing was trained in this session
         scores.learn(folder)
-    updates = count_updates(folder) if plan.refits else 0
+    updates = 0
+    if plan.refits and not ends_by_epochs(plan, best):
+        updates = count_updates(folder / fold_folder(1) if plan.folds else folder)
     ordered = sorted(trials, key=lambda t: (-t.reached, -t.scores.get(t.reached, 0.0), t.number))
     return SearchResult(plan, ordered, scores.metric, scores.sign, updates)
+
+
+def ends_by_epochs(plan: TuningPlan, trial: TrialResult) -> bool:
+    """Whether the longest training of a trial was as long as its epochs, and not ended by its minutes."""
+    rung = plan.rungs[trial.reached]
+    return bool(rung.epochs) and trial.times[trial.reached] < 60 * rung.minutes * max(1, plan.folds)
 
 
 def write_table(result: SearchResult, out: Path) -> None:
@@ -95,10 +108,10 @@ def write_table(result: SearchResult, out: Path) -> None:
     text = io.StringIO()
     keys = [*result.plan.space]
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["trial", "minutes", result.metric, "seconds", "failure", *keys])
+    writer.writerow(["trial", "training", result.metric, "seconds", "failure", *keys])
     for trial in result.trials:
         scored = trial.reached >= 0
-        reached = [result.plan.rungs[trial.reached], result.score(trial)] if scored else ["", ""]
+        reached = [result.describe_length(trial), result.score(trial)] if scored else ["", ""]
         values = [trial.values.get(key, "") for key in keys]
         writer.writerow([trial.number, *reached, round(trial.seconds, 1), trial.failure, *values])
     write_atomically(out / TABLE, text.getvalue().encode())

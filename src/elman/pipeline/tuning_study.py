@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from elman.errors import ModelError
 from elman.folders.search_folder import JOURNAL
 from elman.pipeline.search_space import make_distributions
-from elman.pipeline.tuning_plan import REDUCTION, TuningPlan
+from elman.pipeline.tuning_length import REDUCTION
+from elman.pipeline.tuning_plan import TuningPlan
 from elman.text.optional_packages import import_optional
 
 NAME = "tune"  # of the study in the journal
@@ -25,10 +26,15 @@ class TrialResult(NamedTuple):
     number: int
     values: Mapping[str, Any]  # the settings that were searched
     scores: Mapping[int, float]  # after the training of each rung
-    seconds: float  # that its trainings took
+    times: dict[int, float]  # seconds that the training of each rung took
     failure: str  # why there is no score; "": nothing went wrong
     ended: bool
     rung: int  # of its next training, or where it ended its last
+
+    @property
+    def seconds(self) -> float:
+        """That its trainings took."""
+        return sum(self.times.values())
 
     @property
     def reached(self) -> int:
@@ -71,7 +77,8 @@ class TuningStudy:
     def add_score(self, number: int, rung: int, score: float, seconds: float) -> None:
         """What a training reached."""
         trial = self._open(number)
-        trial.set_user_attr("seconds", self.find(number).seconds + seconds)
+        times = self.find(number).times | {rung: seconds}
+        trial.set_user_attr("times", {str(each): times[each] for each in times})
         trial.report(score, rung)
 
     def end_trial(self, number: int, failure: str = "") -> None:
@@ -127,10 +134,9 @@ class TuningStudy:
         about, last = trial.user_attrs, len(self.plan.rungs) - 1
         following = min(max(scores) + 1, last) if scores else about.get("begun", 0)
         values = {key: self._tidy(key, value, trial.number) for key, value in trial.params.items()}
+        times = {int(rung): seconds for rung, seconds in about.get("times", {}).items()}
         ended = trial.state.is_finished()
-        return TrialResult(
-            trial.number, values, scores, about.get("seconds", 0.0), about.get("failure", ""), ended, following
-        )
+        return TrialResult(trial.number, values, scores, times, about.get("failure", ""), ended, following)
 
     def _tidy(self, key: str, value: Any, number: int) -> Any:
         """A value as people would write it; the plain ones stay as they are."""
