@@ -152,3 +152,12 @@ def test_only_examples_of_the_training_file_are_learnt_when_they_were_held_out(t
     given = {"valid": [(e.text, e.label) for e in examples(6, seed=1)]} if valid else {}
     Classifier.train(rows, **given, epochs=1, recipe={"model": {**TINY, "ngrams": True}})
     assert learnt == ([] if valid else [4])
+
+
+def test_few_texts_stay_few_when_those_that_were_held_out_come_back(monkeypatch):
+    monkeypatch.setattr("elman.tasks.classifier.task.FEW", 40)  # fewer than all, more than nine tenths of them
+    rows = [(e.text, e.label) for e in examples(42)]
+    options = {"model": {**TINY, "ngrams": True}, "training": {"refit": True, "patience": 0}}
+    model = Classifier.train(rows, epochs=1, recipe=options)
+    assert model.ngram_answers is not None
+    assert len(model.ngram_answers) == 42

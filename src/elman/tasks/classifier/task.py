@@ -125,7 +125,8 @@ class Classifier(LabelTask[ClassifierConfig, ClassifierNetwork]):
         self._fits_ngrams = True
         what = f"the n-grams of {len(texts):,} texts × {labels:,} labels"
         check_memory(20.0 * len(texts) * labels, what, "leave them out with --set model.ngrams=false")
-        if len(texts) < FEW and isinstance(self.decision, SoftmaxDecision) and not self.config.class_weights:
+        few = len(texts) < FEW or self.ngram_answers is not None  # also with those that were held out
+        if few and isinstance(self.decision, SoftmaxDecision) and not self.config.class_weights:
             model, self.ngram_answers = fit_few_texts(texts, forms, torch.tensor(examples.labels), labels)
             self._few_words = sum(map(len, texts)) <= _FOLDED
         else:
