@@ -52,13 +52,13 @@ Step = Callable[[S, Tensor], tuple[S, Tensor]]
 class StepParts(Generic[S]):
     """All that a step reads beside its state and a token: weights of a network, and what one call brings.
 
-    ``bind`` gives the step that reads ``constants``, or copies of them. It does the same for a network that has
-    not changed, and refers to parts of the network alone: recordings are kept as long as the network.
+    A network that has not changed has one step, but for the constants. What ``bind`` gives refers to parts of
+    the network alone, since recordings last as long as the network.
     """
 
     owner: nn.Module
-    constants: Any  # tensors and plain values in tuples; no weight of the owner has to be among them
-    bind: Callable[[Any], Step[S]]  # a function of Python, not a method: each place in the code is one step
+    constants: Any  # tensors and plain values, in tuples; the network's own weights need not be among them
+    bind: Callable[[Any], Step[S]]  # the step that reads these constants, or copies of them
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """Recordings that are kept with the network whose step they are of: a second call copies, and replays.
 
 All that a recorded step reads is one of three things. Weights and buffers of the network it reads where they
-lie, so that training goes on being seen; where another tensor has taken the place of one, or a part of the
-network is another, recordings are dropped. Tensors of one call (states, memories of sources, what was cut out of
-weights) are copied to where those of the recording lie, always: nobody counts all the ways in which a weight
-can change. Plain values are part of the key.
+lie, so that it sees what training makes of them; where another tensor has taken the place of one, or a part of
+the network is another, recordings are dropped. Tensors of one call (states, memories of sources, what was cut
+out of weights) are copied to where those of the recording lie, always: nobody counts all the ways in which a
+weight can change. Plain values are part of the key.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def open_tape(
         yield Tape(record(step.run, parts), parts)
         return
     whole = parts, given.constants
-    key = settings, given.bind.__code__, *map(_describe, tree_leaves(whole)), *_describe_surroundings(parts)
+    key = settings, *map(_describe, tree_leaves(whole)), *_describe_surroundings(parts)
     tape = _take(given.owner, network, key)
     if tape is None:
         whole = _copy(whole)
@@ -80,14 +80,14 @@ def open_tape(
 
 def identify_network(net: nn.Module) -> Hashable | None:
     """Where its weights lie and what its parts are; None where a hook may do anything in Python."""
-    found: list[Hashable] = []
+    found = list[Hashable]()
     for part in net.modules():
         tensors = [t for some in (part._parameters, part._buffers) for t in some.values() if t is not None]
         if part._forward_hooks or part._forward_pre_hooks or {*map(type, tensors)} - {Tensor, nn.Parameter}:
             return None
         numbers = [number for value in vars(part).values() for number in _plain_values(value)]
         places = [(t.data_ptr(), t.shape, t.stride(), t.dtype, t.device) for t in tensors]
-        found.append((type(part), id(part), *numbers, *places))
+        found.append((str(type(part)), id(part), *numbers, *places))
     return tuple(found)
 
 
