@@ -42,7 +42,9 @@ def no_grad():
 
 def make(seed: int = 0, **options: Any) -> LanguageModelNetwork:
     torch.manual_seed(seed)
-    return LanguageModelNetwork(LanguageModelConfig(**{"embedding": 6, "hidden": 8, "layers": 1, **options}), WORDS).eval()
+    return LanguageModelNetwork(
+        LanguageModelConfig(**{"embedding": 6, "hidden": 8, "layers": 1, **options}), WORDS
+    ).eval()
 
 
 def prepare(net: LanguageModelNetwork, policy: Any = None, rows: int = 2, limit: int = 9, **given: Any) -> Any:
