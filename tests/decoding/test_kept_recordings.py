@@ -199,11 +199,12 @@ def test_a_recording_sees_what_became_of_the_weights_where_they_lie(change):
 @pytest.mark.parametrize("change", [load_in_place, replace_bias, replace_data, round_weights])
 def test_other_weights_in_their_place_are_recorded_anew(change):
     net = make()
-    before = replay(net, Greedy())
+    first, before = find_recording_of(net), replay(net, Greedy())
     change(net)
     found = replay(net, Greedy())
     assert_same(found, step(net, Greedy()))
     assert not found.log_probs.equal(before.log_probs)
+    assert find_recording_of(net) is not first
 
 
 def test_another_setting_of_a_part_is_recorded_anew():
@@ -214,6 +215,14 @@ def test_another_setting_of_a_part_is_recorded_anew():
             part.p = dict.fromkeys(part.p, 0.9)
     assert find_recording_of(net) is not first
     assert_same(replay(net, Greedy()), step(net, Greedy()))
+
+
+def test_inference_mode_and_what_is_outside_it_have_recordings_of_their_own():
+    net = make()
+    for _ in range(2):
+        assert_same(replay(net, Greedy()), step(net, Greedy()))
+        with torch.inference_mode():
+            assert_same(replay(net, Greedy()), step(net, Greedy()))
 
 
 def test_nothing_is_kept_where_a_hook_looks_at_what_a_part_does():
