@@ -8,7 +8,8 @@
 - An update by risk, reinforcement and likelihood of a trained model (as many updates of each, in turn).
 
 Medians after a rehearsal, both ways in one run. ``graph`` is what a replayed step takes on the GPU alone;
-``whole`` is the call as a program makes it, with the recording.
+``whole`` is the call as a program makes it at first, with the recording; ``again`` is a later call of the same
+shapes, whose recording was kept.
 """
 
 from __future__ import annotations
@@ -96,11 +97,12 @@ def measure_generation(dtype: torch.dtype, make_policy: Callable[[], Any]) -> di
 
     same = bool(write(net.step, 100).equal(write(fixed, 100)))
     eager = take_median(lambda: write(net.step, 100), 3) / 100
-    whole = take_median(lambda: write(fixed, TOKENS)) / TOKENS
+    again = take_median(lambda: write(fixed, TOKENS)) / TOKENS
+    whole = take_median(lambda: write(FixedStep(fixed.run), TOKENS)) / TOKENS  # nothing of it is kept
     recorded = find_recording(fixed, make_policy(), limit=TOKENS, **limits)
     assert not isinstance(recorded, str)
-    recording, books, _ = recorded.record(net.begin(1), limits["start"], TOKENS)
-    graph = time_replays(recording, books.place, 100) / recording.times
+    with recorded.open_tape(net.begin(1), limits["start"], TOKENS) as tape:
+        graph = time_replays(tape.recording, tape.parts.books.place, 100) / tape.recording.times
     return {
         "what": "generation",
         "policy": type(make_policy()).__name__,
@@ -109,6 +111,7 @@ def measure_generation(dtype: torch.dtype, make_policy: Callable[[], Any]) -> di
         "eager_tokens_s": 1000 / eager,
         "graph_tokens_s": 1000 / graph,
         "whole_tokens_s": 1000 / whole,
+        "again_tokens_s": 1000 / again,
     }
 
 
@@ -132,12 +135,12 @@ def measure_beam(dtype: torch.dtype) -> dict[str, Any]:
     found, expected = (beam(step, state, **limits) for step in (fixed, fixed.run))
     agree = sum(a[0].tokens == b[0].tokens for a, b in zip(found, expected, strict=True)) / ROWS
     eager = take_median(lambda: beam(fixed.run, state, **limits), 3) / STEPS
-    whole = take_median(lambda: beam(fixed, state, **limits)) / STEPS
+    again = take_median(lambda: beam(fixed, state, **limits)) / STEPS
+    whole = take_median(lambda: beam(FixedStep(fixed.run), state, **limits)) / STEPS  # nothing of it is kept
     recorded = RecordedBeam(fixed, EndRule((3,)), 400, float("inf"))
-    recording, books = recorded.record(
-        state, start, BeamState(ROWS, 400, WIDTH, penalty=1, narrow=True, n_best=1)
-    )
-    graph = time_replays(recording, books.place, 300)
+    beams = BeamState(ROWS, 400, WIDTH, penalty=1, narrow=True, n_best=1)
+    with recorded.open_tape(state, start, beams) as tape:
+        graph = time_replays(tape.recording, tape.parts.books.place, 300)
     return {
         "what": "beam",
         "dtype": str(dtype)[6:],
@@ -145,6 +148,7 @@ def measure_beam(dtype: torch.dtype) -> dict[str, Any]:
         "eager_us_step": 1000 * eager,
         "graph_us_step": 1000 * graph,
         "whole_us_step": 1000 * whole,
+        "again_us_step": 1000 * again,
     }
 
 

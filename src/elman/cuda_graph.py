@@ -12,12 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import torch
 from torch import Tensor
 
 _anchors: list[torch.cuda.CUDAGraph] = []
+# Recordings share a stream and memory: no thread replays one while another thread rehearses or records.
+_turn = Lock()
 _recording: ContextVar[bool] = ContextVar("recording", default=False)
 
 
@@ -60,12 +63,17 @@ class Recording:
     def replay(self) -> None:
         """The work, ``times`` times."""
         if self.graph is not None:
-            self.graph.replay()
+            with _turn:
+                self.graph.replay()
             return
         for _ in range(self.times):
             self.work()
 
     def _record(self, buffers: Sequence[Tensor]) -> torch.cuda.CUDAGraph:
+        with _turn:
+            return self._record_alone(buffers)
+
+    def _record_alone(self, buffers: Sequence[Tensor]) -> torch.cuda.CUDAGraph:
         side, pool = _side_stream(buffers[0].device)
         before = [buffer.clone() for buffer in buffers]
         with recording(), on_stream(side):

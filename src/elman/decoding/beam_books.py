@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
@@ -12,14 +12,14 @@ from elman.decoding.stable_topk import stable_topk
 from elman.shapes import Float, Int, Tensor
 
 NOBODY, LIVE, ENDED = 0, 1, 2  # what became of a place
+_ROOM = 64  # steps: for any limit up to so many more there is one recording
 
 
-@dataclass(frozen=True)
-class BeamBooks:
-    """The hypotheses of B sentences, N = B · width places in all, and what was in them at each of T steps."""
+class BeamBooks(NamedTuple):
+    """The hypotheses of B sentences, N = B · width places in all, and what was in them at each of T steps;
+    there may be room for more of these than are taken."""
 
     width: int
-    limit: int
     narrow: bool
     log_factor: float
     score: Float[Tensor, " N"]  # float64; -inf where nobody goes on
@@ -46,10 +46,10 @@ class BeamBooks:
         lengths = torch.full_like(start, limit)
         for some in rule.lengths:
             lengths = torch.minimum(lengths, some.to(device))
-        history = start.new_zeros(2, limit, rows)
+        room = -(-limit // _ROOM) * _ROOM
+        history = start.new_zeros(2, room, rows)
         return cls(
             width=width,
-            limit=limit,
             narrow=narrow,
             log_factor=log_factor,
             score=score.flatten(),
@@ -59,9 +59,9 @@ class BeamBooks:
             place=start.new_zeros(1),
             tokens=history[0],
             parents=history[1],
-            log_probs=torch.zeros(limit, rows, device=device),
-            scores=torch.zeros(limit, rows, dtype=torch.float64, device=device),
-            fates=torch.zeros(limit, rows, dtype=torch.int8, device=device),
+            log_probs=torch.zeros(room, rows, device=device),
+            scores=torch.zeros(room, rows, dtype=torch.float64, device=device),
+            fates=torch.zeros(room, rows, dtype=torch.int8, device=device),
             ends=torch.tensor(rule.ends, dtype=torch.long, device=device),
             lengths=lengths,
         )
@@ -96,7 +96,6 @@ class BeamBooks:
         token, gain = (part.view(B, -1).gather(1, which) for part in (found, values))
         length = self.place + 1
         ended = (token[..., None] == self.ends).any(-1) | (length >= self.lengths)[:, None]
-        ended = ended | (length >= self.limit)
         goes_on = kept & ~ended
         fates = torch.where(kept, torch.where(ended, ENDED, LIVE), NOBODY)
         for whole, part in (

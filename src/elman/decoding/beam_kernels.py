@@ -38,7 +38,7 @@ def advance(books: BeamBooks, logits: Float[Tensor, "N V"]) -> None:
     _select_kernel[(len(books.places),)](
         best, which, tops, sums, books.score, books.places, books.token, books.parent, books.place,
         books.tokens, books.parents, books.log_probs, books.scores, books.fates, books.ends, books.lengths,
-        pieces, rows, books.log_factor, books.limit,
+        pieces, rows, books.log_factor,
         each=each, width=books.width, endings=len(books.ends), narrow=books.narrow,
         high=high, wide=wide, parts=triton.next_power_of_2(pieces),
         num_warps=1 if high * wide <= 1024 else 4,
@@ -63,7 +63,7 @@ def _piece(logits, best, which, tops, sums, vocabulary, stride, pieces, count: t
         x = tl.where(i == a, -float("inf"), x)
 
 
-def _select(best, which, tops, sums, score, places, token, parent, place, tokens, parents, log_probs, scores, fates, ends, lengths, pieces, rows, log_factor, limit, each: tl.constexpr, width: tl.constexpr, endings: tl.constexpr, narrow: tl.constexpr, high: tl.constexpr, wide: tl.constexpr, parts: tl.constexpr):  # type: ignore[no-untyped-def]  # fmt: skip # noqa: E501
+def _select(best, which, tops, sums, score, places, token, parent, place, tokens, parents, log_probs, scores, fates, ends, lengths, pieces, rows, log_factor, each: tl.constexpr, width: tl.constexpr, endings: tl.constexpr, narrow: tl.constexpr, high: tl.constexpr, wide: tl.constexpr, parts: tl.constexpr):  # type: ignore[no-untyped-def]  # fmt: skip # noqa: E501
     sentence = tl.program_id(0).to(tl.int64)
     r = tl.arange(0, high)
     row = sentence * width + r
@@ -83,7 +83,7 @@ def _select(best, which, tops, sums, score, places, token, parent, place, tokens
     value = tl.where(inside, before[:, None] + log_prob.to(tl.float64), -float("inf"))
     i = tl.load(place)
     room = tl.load(places + sentence)
-    last = (i + 1 >= limit) | (i + 1 >= tl.load(lengths + sentence))
+    last = i + 1 >= tl.load(lengths + sentence)
     done = tl.zeros([], tl.int64)
     first = tl.max(tl.max(value, 1), 0)
     for k in tl.static_range(width):

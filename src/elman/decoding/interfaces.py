@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, NotRequired, Protocol, TypedDict, runtime_checkable
+from typing import Any, Generic, NotRequired, Protocol, TypedDict, runtime_checkable
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from elman.state import S
 
@@ -49,13 +49,28 @@ Step = Callable[[S, Tensor], tuple[S, Tensor]]
 
 
 @dataclass(frozen=True)
+class StepParts(Generic[S]):
+    """All that a step reads beside its state and a token: weights of a network, and what one call brings.
+
+    A network that has not changed has one step, but for the constants. What ``bind`` gives refers to parts of
+    the network alone, since recordings last as long as the network.
+    """
+
+    owner: nn.Module
+    constants: Any  # tensors and plain values, in tuples; the network's own weights need not be among them
+    bind: Callable[[Any], Step[S]]  # the step that reads these constants, or copies of them
+
+
+@dataclass(frozen=True)
 class FixedStep(Generic[S]):
     """A step that does the same whatever the values in its tensors are: a GPU can record and replay it.
 
-    It neither waits for the device nor brings anything to it, and its logits have at most 32 bits.
+    It neither waits for the device nor brings anything to it, and its logits have at most 32 bits. Where it has
+    ``parts``, its recording serves another call, too.
     """
 
     run: Step[S]
+    parts: Callable[[], StepParts[S]] | None = None
 
     def __call__(self, state: S, tokens: Tensor) -> tuple[S, Tensor]:
         return self.run(state, tokens)

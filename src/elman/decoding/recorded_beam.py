@@ -7,9 +7,10 @@ is searched for them after that is not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Generic
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from elman.cuda_graph import Recording
 from elman.decoding.beam_books import ENDED, NOBODY, BeamBooks
 from elman.decoding.hypotheses import BeamLayer, BeamState, Ints
 from elman.decoding.interfaces import Constraint, FixedStep, Step, Stop
+from elman.decoding.kept_recordings import Tape, open_tape
 from elman.decoding.recorded_policies import BLOCK
 from elman.decoding.recorded_rollout import WORTH, tensors
 from elman.decoding.recorded_stop import EndRule, find_end_rule
@@ -31,17 +33,20 @@ _WIDEST = 16  # a wider beam would not fit into the registers of a kernel
 class RecordedBeam(Generic[S]):
     """A beam search that can be recorded."""
 
-    step: Step[S]
+    step: FixedStep[S]
     rule: EndRule
     limit: int
     log_factor: float
 
     def run(self, state: S, start: Int[Tensor, " B"], beams: BeamState) -> list[BeamLayer]:
         """All layers until no sentence has anything left to search."""
-        recording, books = self.record(state, start, beams)
+        with self.open_tape(state, start, beams) as (recording, parts):
+            return self._find_layers(read_behind(parts.books, recording, self.limit), beams)
+
+    def _find_layers(self, blocks: Iterator[tuple[int, list[np.ndarray]]], beams: BeamState) -> list[BeamLayer]:
         layers: list[BeamLayer] = []
         nodes = np.zeros(0, np.int64)  # the number of each place in the layer before; -1: nobody
-        for first, block in read_behind(books, recording):
+        for first, block in blocks:
             for length, (tokens, parents, log_probs, scores, fates) in enumerate(
                 zip(*block, strict=True), first + 1
             ):
@@ -60,30 +65,39 @@ class RecordedBeam(Generic[S]):
                     return layers
         return layers
 
-    def record(self, state: S, start: Int[Tensor, " B"], beams: BeamState) -> tuple[Recording, BeamBooks]:
-        """One step, and what it writes."""
+    def open_tape(self, state: S, start: Int[Tensor, " B"], beams: BeamState) -> AbstractContextManager[Tape]:
+        """The recording of a step, and what it reads and writes."""
         books = BeamBooks.open(start, self.rule, self.limit, beams.most, beams.narrow, self.log_factor)
-        state = repeat(state, beams.most)
-        return Recording(self._work(books, state), [*books.changing, *tensors(state)]), books
-
-    def _work(self, books: BeamBooks, state: S) -> Callable[[], None]:
-        def work() -> None:
-            new, logits = self.step(state, books.token)
-            books.enter(logits)
-            map_state(lambda old, one: pick_in_place(old, one, books.parent), state, new)
-
-        return work
+        return open_tape(self.step, BeamParts(books, repeat(state, beams.most)), "beam", _record)
 
 
-def read_behind(books: BeamBooks, recording: Recording) -> Iterator[tuple[int, list[np.ndarray]]]:
+class BeamParts(NamedTuple):
+    """What the steps of a beam search read and write."""
+
+    books: BeamBooks
+    state: Any
+
+
+def _record(step: Step[S], parts: BeamParts) -> Recording:
+    books, state = parts
+
+    def work() -> None:
+        new, logits = step(state, books.token)
+        books.enter(logits)
+        map_state(lambda old, one: pick_in_place(old, one, books.parent), state, new)
+
+    return Recording(work, [*books.changing, *tensors(state)])
+
+
+def read_behind(books: BeamBooks, recording: Recording, limit: int) -> Iterator[tuple[int, list[np.ndarray]]]:
     """Blocks of steps as arrays, each handed over while the device computes the next one."""
     waiting: list[tuple[int, list[Tensor], torch.cuda.Event | None]] = []
-    for first in range(0, books.limit, BLOCK):
-        last = min(first + BLOCK, books.limit)
+    for first in range(0, limit, BLOCK):
+        last = min(first + BLOCK, limit)
         for _ in range(first, last):
             recording.replay()
         waiting.append((first, *_fetch(books, first, last)))
-        if len(waiting) > 1 or last == books.limit:
+        if len(waiting) > 1 or last == limit:
             yield _arrive(*waiting.pop(0))
     for one in waiting:
         yield _arrive(*one)

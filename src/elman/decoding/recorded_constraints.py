@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch.nn.functional import pad
@@ -22,8 +22,11 @@ class PassingConstraint(Protocol):
         """The position."""
 
 
-PlacedConstraint = Callable[[Tensor, Tensor], Tensor]
-"""What may be written: place (1,), logits (B, V) -> logits, -inf where forbidden."""
+class PlacedConstraint(NamedTuple):
+    """What may be written, by a rule that several recordings can have and tensors of this one."""
+
+    rule: Callable[..., Tensor]  # place (1,), logits (B, V), tensors -> logits, -inf where forbidden
+    tensors: tuple[Tensor, ...]
 
 
 def record_constraints(constraints: Sequence[Constraint], start: Tensor) -> list[PlacedConstraint] | str:
@@ -39,20 +42,24 @@ def record_constraints(constraints: Sequence[Constraint], start: Tensor) -> list
 
 def _record(constraint: Constraint, start: Tensor) -> PlacedConstraint | str:
     if isinstance(constraint, BannedTokens) and all(len(one) == 1 for one in constraint.sequences):
-        barred = _tokens([one[0] for one in constraint.sequences], start)
-        return lambda place, logits: logits.index_fill(1, barred, float("-inf"))
+        return PlacedConstraint(_bar, (_tokens([one[0] for one in constraint.sequences], start),))
     if isinstance(constraint, MinLength):
-        ends, least = _tokens(constraint.ends, start), constraint.length
-        return lambda place, logits: torch.where(
-            place < least, logits.index_fill(1, ends, float("-inf")), logits
-        )
+        ends, least = _tokens(constraint.ends, start), _tokens([constraint.length], start)
+        return PlacedConstraint(_bar_before, (ends, least))
     if isinstance(constraint, ForcedPrefix):
-        wanted = pad(constraint.tokens.to(start.device), (0, 1), value=-1)
-        return lambda place, logits: _force(wanted, place, logits)
+        return PlacedConstraint(_force, (pad(constraint.tokens.to(start.device), (0, 1), value=-1),))
     return f"{type(constraint).__name__} looks in Python at what was written"
 
 
-def _force(wanted: Tensor, place: Tensor, logits: Tensor) -> Tensor:
+def _bar(place: Tensor, logits: Tensor, barred: Tensor) -> Tensor:
+    return logits.index_fill(1, barred, float("-inf"))
+
+
+def _bar_before(place: Tensor, logits: Tensor, barred: Tensor, least: Tensor) -> Tensor:
+    return torch.where(place < least, logits.index_fill(1, barred, float("-inf")), logits)
+
+
+def _force(place: Tensor, logits: Tensor, wanted: Tensor) -> Tensor:
     one = wanted.index_select(1, place.clamp(max=wanted.shape[1] - 1))
     other = torch.arange(logits.shape[1], device=logits.device) != one
     return logits.masked_fill(other & (one >= 0), float("-inf"))

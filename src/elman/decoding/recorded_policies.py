@@ -5,8 +5,8 @@ So a recording writes what the loop of Python writes. A generator within a graph
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -21,6 +21,17 @@ BLOCK = 8  # steps that are drawn for at once, and between two looks at who goes
 @runtime_checkable
 class RecordedPolicy(Protocol):
     """A policy whose position is a tensor."""
+
+    @property
+    def settings(self) -> Hashable:
+        """What tells its recordings apart: all that decides what it chooses, but the numbers."""
+
+    @property
+    def numbers(self) -> tuple[Tensor, ...]:
+        """What a recording reads of it."""
+
+    def read_from(self, numbers: tuple[Tensor, ...]) -> RecordedPolicy:
+        """The same, with its numbers there."""
 
     def draw(self) -> None:
         """Draw for one more step, as the policy itself would."""
@@ -46,7 +57,7 @@ def record_policy(policy: Policy, start: Int[Tensor, " B"], first: int = 0) -> R
     if isinstance(policy, Greedy):
         return RecordedGreedy()
     if isinstance(policy, Sample):
-        return RecordedSample(policy, RandomBlock(start, policy.generator), first)
+        return RecordedSample(policy, RandomBlock.open(start, policy.generator), first)
     other: object = policy
     if isinstance(other, Recordable):
         return other.record(start, first)
@@ -56,13 +67,19 @@ def record_policy(policy: Policy, start: Int[Tensor, " B"], first: int = 0) -> R
 class RandomBlock:
     """A number from [0, 1) for each row and each of `BLOCK` steps."""
 
-    def __init__(self, start: Tensor, generator: torch.Generator | Sequence[torch.Generator]) -> None:
-        self.rows, self.generator = len(start), generator
-        self.numbers = torch.zeros(BLOCK, self.rows, dtype=torch.float64, device=start.device)
+    def __init__(
+        self, numbers: Float[Tensor, "K B"], generator: torch.Generator | Sequence[torch.Generator]
+    ) -> None:
+        self.numbers, self.generator = numbers, generator
         self.drawn: list[Tensor] = []
 
+    @classmethod
+    def open(cls, start: Tensor, generator: torch.Generator | Sequence[torch.Generator]) -> RandomBlock:
+        """For as many rows as ``start`` has, where they are."""
+        return cls(torch.zeros(BLOCK, len(start), dtype=torch.float64, device=start.device), generator)
+
     def draw(self) -> None:
-        self.drawn.append(uniform(self.rows, self.generator))
+        self.drawn.append(uniform(self.numbers.shape[1], self.generator))
 
     def load(self) -> None:
         some = torch.stack(self.drawn)
@@ -75,6 +92,12 @@ class RandomBlock:
 @dataclass(frozen=True)
 class RecordedGreedy:
     """`Greedy`."""
+
+    settings: Hashable = "greedy"
+    numbers: tuple[Tensor, ...] = ()
+
+    def read_from(self, numbers: tuple[Tensor, ...]) -> RecordedGreedy:
+        return self
 
     def draw(self) -> None:
         pass
@@ -93,6 +116,18 @@ class RecordedSample:
     policy: Sample
     block: RandomBlock
     first: int  # the position that the first number is for
+
+    @property
+    def settings(self) -> Hashable:
+        one = self.policy
+        return self.first, one.temperature, one.top_k, one.top_p, one.min_p, one.min_tokens_to_keep
+
+    @property
+    def numbers(self) -> tuple[Tensor, ...]:
+        return (self.block.numbers,)
+
+    def read_from(self, numbers: tuple[Tensor, ...]) -> RecordedSample:
+        return replace(self, block=RandomBlock(numbers[0], self.block.generator))
 
     def draw(self) -> None:
         self.block.draw()

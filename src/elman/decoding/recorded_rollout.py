@@ -7,13 +7,15 @@ fraction of that. On a CPU the same code runs step by step, so that it can be te
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Generic, NamedTuple
 
 import torch
 
 from elman.cuda_graph import Recording
 from elman.decoding.interfaces import Constraint, FixedStep, Policy, Step, Stop
+from elman.decoding.kept_recordings import Tape, open_tape
 from elman.decoding.recorded_constraints import PassingConstraint, PlacedConstraint, record_constraints
 from elman.decoding.recorded_policies import BLOCK, RecordedPolicy, record_policy
 from elman.decoding.recorded_stop import EndRule, find_end_rule
@@ -23,13 +25,14 @@ from elman.state import S, leaves, map_state
 
 WORTH = 6  # steps: to rehearse and to record one takes as long as two
 _MANY = 4000  # steps, for which several are worth recording as one graph
+_LEAST_ROOM = 64  # steps
 
 
 @dataclass(frozen=True)
 class RecordedRollout(Generic[S]):
     """A rollout that can be recorded."""
 
-    step: Step[S]
+    step: FixedStep[S]
     policy: RecordedPolicy
     rule: EndRule
     constraints: Sequence[PlacedConstraint]
@@ -42,40 +45,67 @@ class RecordedRollout(Generic[S]):
 
         ``lead`` is what the first steps wrote, and the state the one after them.
         """
-        recording, books, state = self.record(state, start, limit)
-        if lead is not None:
-            books.begin_after(lead)
-        going = GoingRows(books.live)
-        for i in range(self.first, limit, BLOCK):
-            for _ in range(min(BLOCK, limit - i)):
-                self.policy.draw()
-            self.policy.load()
-            for _ in range(BLOCK // recording.times):
-                recording.replay()
-            if not going.look():
-                break
-        return books, state
+        with self.open_tape(state, start, limit) as (recording, parts):
+            policy = self.policy.read_from(parts.numbers)
+            if lead is not None:
+                parts.books.begin_after(lead)
+            going = GoingRows(parts.books.live)
+            for i in range(self.first, limit, BLOCK):
+                for _ in range(min(BLOCK, limit - i)):
+                    policy.draw()
+                policy.load()
+                for _ in range(BLOCK // recording.times):
+                    recording.replay()
+                if not going.look():
+                    break
+            # The tape is another one's after this.
+            return RolloutBooks(*map(torch.clone, parts.books)), map_state(torch.clone, parts.state)
 
-    def record(self, state: S, start: Int[Tensor, " B"], limit: int) -> tuple[Recording, RolloutBooks, S]:
-        """The step or several of them, what they write, and the state in place."""
+    def open_tape(self, state: S, start: Int[Tensor, " B"], limit: int) -> AbstractContextManager[Tape]:
+        """The recording of a step or of several, and what they read and write."""
         blocks = -(-(limit - self.first) // BLOCK)
-        books = RolloutBooks.open(start, self.rule, limit, self.first + blocks * BLOCK)
-        state = map_state(lambda leaf: leaf.clone(memory_format=torch.contiguous_format), state)
-        buffers = [*books.changing, *tensors(state)]
-        times = BLOCK if limit >= _MANY else 1
-        return Recording(self._work(books, state), buffers, times=times), books, state
+        books = RolloutBooks.open(start, self.rule, limit, _make_room(self.first + blocks * BLOCK))
+        state = map_state(torch.Tensor.contiguous, state)
+        rules = tuple(placed.tensors for placed in self.constraints)
+        times, policy, forbid = BLOCK if limit >= _MANY else 1, self.policy, [c.rule for c in self.constraints]
 
-    def _work(self, books: RolloutBooks, state: S) -> Callable[[], None]:
-        def work() -> None:
-            new, logits = self.step(state, books.token)
-            keep_in_place(books.live, tensors(state), tensors(new))
-            allowed = logits
-            for constraint in self.constraints:
-                allowed = constraint(books.place, allowed)
-            chosen = self.policy(books.place, allowed)
-            books.enter(chosen, token_log_probs(logits, chosen), allowed)
+        def record(step: Step[S], parts: RolloutParts) -> Recording:
+            work = _work(step, parts, policy.read_from(parts.numbers), forbid)
+            return Recording(work, [*parts.books.changing, *tensors(parts.state)], times=times)
 
-        return work
+        settings = times, type(policy), policy.settings, *forbid
+        return open_tape(self.step, RolloutParts(books, state, rules, policy.numbers), settings, record)
+
+
+class RolloutParts(NamedTuple):
+    """What the steps of a rollout read and write."""
+
+    books: RolloutBooks
+    state: Any
+    rules: tuple[tuple[Tensor, ...], ...]  # what each constraint reads
+    numbers: tuple[Tensor, ...]  # what the policy reads
+
+
+def _work(
+    step: Step[S], parts: RolloutParts, policy: RecordedPolicy, forbid: Sequence[Callable[..., Tensor]]
+) -> Callable[[], None]:
+    books, state, rules, _ = parts
+
+    def work() -> None:
+        new, logits = step(state, books.token)
+        keep_in_place(books.live, tensors(state), tensors(new))
+        allowed = logits
+        for rule, read in zip(forbid, rules, strict=True):
+            allowed = rule(books.place, allowed, *read)
+        chosen = policy(books.place, allowed)
+        books.enter(chosen, token_log_probs(logits, chosen), allowed)
+
+    return work
+
+
+def _make_room(steps: int) -> int:
+    """For so many steps or more, that texts of many lengths have one recording."""
+    return max(_LEAST_ROOM, 1 << (steps - 1).bit_length())
 
 
 class GoingRows:

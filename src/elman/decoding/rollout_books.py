@@ -35,7 +35,7 @@ class RolloutBooks(NamedTuple):
 
     @classmethod
     def open(cls, start: Int[Tensor, " B"], rule: EndRule, limit: int, room: int) -> RolloutBooks:
-        """Before the first step; ``room`` may be more than the limit."""
+        """Before the first step; there is ``room`` for the limit, or for more."""
         rows, device = len(start), start.device
         lengths = torch.full_like(start, limit)
         for some in rule.lengths:

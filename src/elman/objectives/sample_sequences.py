@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import torch
@@ -82,6 +82,17 @@ class RecordedFirstGreedy:
 
     rows: int
     other: RecordedPolicy
+
+    @property
+    def settings(self) -> Hashable:
+        return self.rows, type(self.other), self.other.settings
+
+    @property
+    def numbers(self) -> tuple[Tensor, ...]:
+        return self.other.numbers
+
+    def read_from(self, numbers: tuple[Tensor, ...]) -> RecordedFirstGreedy:
+        return replace(self, other=self.other.read_from(numbers))
 
     def draw(self) -> None:
         self.other.draw()

@@ -6,9 +6,9 @@ is known before: both are computed once, however many hypotheses look and write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 
@@ -26,24 +26,31 @@ from elman.state import State
 _TABLE = 2**26  # numbers of a table for all tokens
 
 
+class CutMatrices(NamedTuple):
+    """Matrices of a decoder, cut into what multiplies at each step; None where nothing does."""
+
+    readout: Tensor
+    output: Tensor | None
+    below: Tensor | None
+
+
 class InferenceDecoder:
     """`StepWeights` of a decoder that does not change, its matrices cut into what multiplies at each step."""
 
-    def __init__(self, decoder: AttentionDecoder) -> None:
+    def __init__(self, decoder: AttentionDecoder, cut: CutMatrices | None = None) -> None:
         self.decoder = decoder
         self.cells = [freeze_cell(cell) for cell in decoder.layers]
-        first, top, k = self.cells[0], decoder.readout.W, decoder.attention_layer
-        size = self.cells[-1].output_size
-        self._readout = top.weight[:, :size].contiguous(), top.bias
-        if decoder.input_feeding:
-            W, _ = formula_cell(first).affine()
-            self._output = W[:, -decoder.output_size :].contiguous()
-        reads, wide = [top.weight], top.in_features - size
-        if k < len(self.cells):
-            W, b = formula_cell(self.cells[k]).affine()
-            reads.append(W)
-            self._below = W[:, :-wide].contiguous(), b
-        self.W_c = torch.cat([W[:, -wide:] for W in reads])
+        self.cut = cut_matrices(decoder, self.cells) if cut is None else cut
+        self._bias, k = decoder.readout.W.bias, decoder.attention_layer
+        self._bias_below = formula_cell(self.cells[k]).affine()[1] if k < len(self.cells) else None
+
+    @cached_property
+    def W_c(self) -> Tensor:
+        """All that multiplies the context."""
+        top, k = self.decoder.readout.W, self.decoder.attention_layer
+        reads = [top.weight, *(formula_cell(cell).affine()[0] for cell in self.cells[k : k + 1])]
+        wide = top.in_features - self.cells[-1].output_size
+        return torch.cat([W[:, -wide:] for W in reads])
 
     def begin(self, context: DecoderContext) -> DecoderContext:
         """The same sources as the steps look at them."""
@@ -51,43 +58,27 @@ class InferenceDecoder:
         return context._replace(source=memory._replace(values=linear_large(memory.values, self.W_c)))
 
     def project_output(self, o: Tensor) -> Tensor:
-        return linear_few(o, self._output)
+        return linear_few(o, cast(Tensor, self.cut.output))
 
     def project_below(self, h: Tensor) -> Tensor:
-        return linear_few(h, *self._below)
+        return linear_few(h, cast(Tensor, self.cut.below), self._bias_below)
 
     def project_context(self, c: Tensor) -> Tensor:
         return c[:, self.decoder.output_size :]
 
     def readout(self, h: Tensor, c: Tensor) -> Tensor:
-        return torch.tanh(linear_few(h, *self._readout) + c[:, : self.decoder.output_size])
+        return torch.tanh(linear_few(h, self.cut.readout, self._bias) + c[:, : self.decoder.output_size])
 
 
-class LazyWriter:
-    """The step of a decoder by `InferenceDecoder`, made when it is first asked for; on a GPU before that."""
-
-    def __init__(self, decoder: AttentionDecoder, embedding: Embedding) -> None:
-        self.decoder, self.embedding = decoder, embedding
-        self._table = self._read_tokens() if embedding.E.weight.is_cuda else None
-
-    @cached_property
-    def weights(self) -> InferenceDecoder:
-        return InferenceDecoder(self.decoder)
-
-    def begin(self, context: DecoderContext) -> Callable[[State, Tensor], tuple[State, Tensor, Tensor]]:
-        """s_i, o_i and α_i from s_{i-1} and a token of each sequence, before some sources."""
-        known = [] if self._table is None else [(self.weights.begin(context), self._table)]
-
-        def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Tensor, Tensor]:
-            if not known:  # on a CPU what one thread computes, no other reads
-                known.append((self.weights.begin(context), self._read_tokens()))
-            session, inputs = known[0]
-            return self.decoder.step(self.weights, session, state, inputs(tokens))
-
-        return step
-
-    def _read_tokens(self) -> TokenProjections:
-        return TokenProjections(self.embedding, self.decoder)
+def cut_matrices(decoder: AttentionDecoder, cells: Sequence[Cell[Any]]) -> CutMatrices:
+    """Copies of parts of its weights."""
+    top, k, size = decoder.readout.W, decoder.attention_layer, cells[-1].output_size
+    output = below = None
+    if decoder.input_feeding:
+        output = formula_cell(cells[0]).affine()[0][:, -decoder.output_size :].contiguous()
+    if k < len(cells):
+        below = formula_cell(cells[k]).affine()[0][:, : size - top.in_features].contiguous()
+    return CutMatrices(top.weight[:, :size].contiguous(), output, below)
 
 
 def freeze_cell(cell: Cell[Any]) -> Cell[Any]:
@@ -139,6 +130,11 @@ class TokenProjections:
         self.rows = W.new_empty(len(self.known) if on_cpu else 0, len(W))
         if not on_cpu and len(self.known) * len(W) <= _TABLE:
             self.rows = self._project(torch.arange(len(self.known), device=W.device))
+
+    @property
+    def parts(self) -> tuple[Tensor, Tensor]:
+        """The rows of all tokens, or none where each is computed when it is asked for; and W_x."""
+        return self.rows[:0] if self.rows.device.type == "cpu" else self.rows, self.W
 
     def __call__(self, tokens: Int[Tensor, " N"]) -> Float[Tensor, "N G"]:
         if not len(self.rows):

@@ -19,7 +19,7 @@ from elman.cells import (
     require_formula,
     stack_cells,
 )
-from elman.decoding.interfaces import FixedStep
+from elman.decoding.interfaces import FixedStep, Step, StepParts
 from elman.kernels.dropout import draw_mask
 from elman.layers.cross_entropy import weighted_mean
 from elman.layers.decoders.inference import freeze_cell, step_cells
@@ -128,13 +128,19 @@ class LanguageModelNetwork(nn.Module):
         """The step with the weights as they are now, for a GPU to record; or why it cannot."""
         if reason := self.unrecordable_reason():
             return reason
+        step = self._bind_step()
+        return FixedStep(step, lambda: StepParts(self, (), lambda _: step))
+
+    def _bind_step(self) -> Step[Any]:
+        """The step of the parts that it passes, which does not refer to the network."""
         cells = [freeze_cell(cell) for cell in cast(Stacked, self.layers.cell).layers]
+        embed, softmax = self.embed, self.softmax
 
         def step(state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
-            state, h = step_cells(cells, state, self.embed(tokens[:, None])[:, 0])
-            return state, self.softmax.logits(h)
+            state, h = step_cells(cells, state, embed(tokens[:, None])[:, 0])
+            return state, softmax.logits(h)
 
-        return FixedStep(fuse_step(step))
+        return fuse_step(step)
 
     def unrecordable_reason(self) -> str | None:
         """Why no CUDA graph can be made of its steps; None where one can."""

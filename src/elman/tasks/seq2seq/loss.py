@@ -82,19 +82,23 @@ def step_after(net: Seq2SeqNetwork, session: DecoderContext, batch: Seq2SeqBatch
 def last_logits(net: Seq2SeqNetwork, reading: DecoderOutput, batch: Seq2SeqBatch) -> Float[Tensor, "N V"]:
     """What the last token that was read is followed by; with copying, log-probabilities."""
     reading = reading._replace(os=net.drop(reading.os)[:, -1:])
-    return with_copies(net, reading, net.softmax.logits(reading.os[:, 0]), batch)
+    return with_copies(net, reading, net.softmax.logits(reading.os[:, 0]), batch.copies, batch.unknown)
 
 
 def with_copies(
-    net: Seq2SeqNetwork, reading: DecoderOutput, logits: Float[Tensor, "N V"], batch: Seq2SeqBatch
+    net: Seq2SeqNetwork,
+    reading: DecoderOutput,
+    logits: Float[Tensor, "N V"],
+    copies: Int[Tensor, "B S"],
+    unknown: int,
 ) -> Float[Tensor, "N W"]:
     """These logits; where words are copied, the log-probabilities of all words instead."""
     if net.pointer is None:
         return logits
     assert reading.weights is not None
-    log_probs, copies = precise(logits).log_softmax(-1), batch.copies[reading.state.row]
+    log_probs, copies = precise(logits).log_softmax(-1), copies[reading.state.row]
     o, weights = reading.os[:, -1], reading.weights[:, -1]
-    return net.pointer.log_probabilities(o, weights, log_probs, copies, batch.unknown)
+    return net.pointer.log_probabilities(o, weights, log_probs, copies, unknown)
 
 
 def costs(

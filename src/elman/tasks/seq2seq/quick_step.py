@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+from weakref import proxy
+
+from elman.cells import Cell
 from elman.decoding import Step
-from elman.decoding.interfaces import FixedStep
+from elman.decoding.interfaces import FixedStep, StepParts
 from elman.layers.decoders.attention_decoder import AttentionDecoder
 from elman.layers.decoders.base import DecoderContext, DecoderOutput
-from elman.layers.decoders.decoder_program import find_program
-from elman.layers.decoders.inference import LazyWriter, freeze_cell
+from elman.layers.decoders.decoder_program import ProgramSession, find_program
+from elman.layers.decoders.inference import freeze_cell
 from elman.layers.decoders.without_attention import ContextDecoder, PlainDecoder
+from elman.layers.decoders.writer import LazyWriter, WriterParts, WriterStep, bind_writer
 from elman.scan.fused_step import fuse_step
 from elman.shapes import Float, Int, Tensor
 from elman.state import State
@@ -40,29 +46,60 @@ class QuickSteps:
             step = self._go_on(self.decoder, session)
         else:
             return step_after(self.net, session, batch)
-        return FixedStep(fuse_step(step)) if self.net.unrecordable_reason() is None else step
+        if self.net.unrecordable_reason() is not None:
+            return step
+        return FixedStep(fuse_step(step), lambda: self._list_parts(session, batch))
 
     def _attend(self, session: DecoderContext, batch: Seq2SeqBatch) -> Step[State]:
-        net, by_parts = self.net, self.writer.begin(session)
         in_one_call = None if self.program is None else self.program.begin(session)
-
-        def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
-            tokens = to_vocabulary(net, tokens)
-            found = None if in_one_call is None else in_one_call.step(state, tokens)
-            if found is None:
-                state, o, weights = by_parts(state, tokens)
-                logits = net.softmax.logits(o)
-            else:
-                state, o, weights, logits = found
-            return state, with_copies(net, DecoderOutput(state, o[:, None], weights[:, None]), logits, batch)
-
-        return step
+        return _attending_step(self.net, self.writer.begin(session), batch.copies, batch.unknown, in_one_call)
 
     def _go_on(self, decoder: PlainDecoder | ContextDecoder, session: DecoderContext) -> Step[State]:
-        net = self.net
+        return _plain_step(self.net, decoder, self.cells, session)
 
-        def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
-            state, o = decoder.step(self.cells, session, state, net.target(tokens[:, None])[:, 0])
-            return state, net.softmax.logits(o)
+    def _list_parts(self, session: DecoderContext, batch: Seq2SeqBatch) -> StepParts[State]:
+        net: Any = proxy(self.net)  # so that a recording, which is kept with the network, does not keep it
+        if isinstance(self.decoder, AttentionDecoder):
+            read = self.writer.list_parts(session), batch.copies, batch.unknown
+            return StepParts(self.net, read, lambda read: _bind_attending(net, *read))
+        cells, session = self.cells, session._replace(stacks=())
+        return StepParts(self.net, session, lambda one: fuse_step(_plain_step(net, net.decoder, cells, one)))
 
-        return step
+
+def _bind_attending(net: Any, parts: WriterParts, copies: Int[Tensor, "B S"], unknown: int) -> Step[State]:
+    return fuse_step(_attending_step(net, bind_writer(net.decoder, net.target, parts), copies, unknown))
+
+
+def _attending_step(
+    net: Seq2SeqNetwork,
+    write: WriterStep,
+    copies: Int[Tensor, "B S"],
+    unknown: int,
+    in_one_call: ProgramSession | None = None,
+) -> Step[State]:
+    def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
+        tokens = to_vocabulary(net, tokens)
+        found = None if in_one_call is None else in_one_call.step(state, tokens)
+        if found is None:
+            state, o, weights = write(state, tokens)
+            logits = net.softmax.logits(o)
+        else:
+            state, o, weights, logits = found
+        return state, with_copies(
+            net, DecoderOutput(state, o[:, None], weights[:, None]), logits, copies, unknown
+        )
+
+    return step
+
+
+def _plain_step(
+    net: Seq2SeqNetwork,
+    decoder: PlainDecoder | ContextDecoder,
+    cells: Sequence[Cell[Any]],
+    session: DecoderContext,
+) -> Step[State]:
+    def step(state: State, tokens: Int[Tensor, " N"]) -> tuple[State, Float[Tensor, "N V"]]:
+        state, o = decoder.step(cells, session, state, net.target(tokens[:, None])[:, 0])
+        return state, net.softmax.logits(o)
+
+    return step

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import proxy
 
 import torch
 from torch import nn
@@ -11,7 +12,7 @@ from torch.nn.functional import cross_entropy, one_hot, pad
 
 from elman.cells import Cell
 from elman.decoding import AtLengths, Beam, History, Step
-from elman.decoding.interfaces import FixedStep
+from elman.decoding.interfaces import FixedStep, StepParts
 from elman.decoding.sequence_model import Blend
 from elman.kernels.few_rows import linear_few
 from elman.layers.crf import Constraints, Paths
@@ -61,19 +62,19 @@ class AutoregressiveHead(nn.Module):
     def open(self, ys: Outputs) -> tuple[Step[State], Blend, State]:
         """The step after a tag, that after a mixture of tags where some are negative, the first state."""
 
-        def after(state: State, tags: Tensor) -> tuple[State, Tensor]:
-            return self._after(ys, state, self.T(tags))
-
         def blend(state: State, tags: Tensor, weights: Tensor) -> tuple[State, Tensor]:
             mixed, given = weights @ self.T.weight[: self.tags], self.T(tags.clamp(min=0))
-            return self._after(ys, state, torch.where((tags < 0)[:, None], mixed, given))
+            return self.go_on(ys, state, torch.where((tags < 0)[:, None], mixed, given))
 
         row = torch.arange(len(ys), device=ys.device)
         fixed = unrecordable_reason(self.read.cell) is None and ys.dtype != torch.float64
-        step: Step[State] = FixedStep(fuse_step(after)) if fixed else after
+        step: Step[State] = bind_step(self, ys)
+        if fixed:
+            head: Any = proxy(self)  # so that a recording, which is kept with the head, does not keep it
+            step = FixedStep(step, lambda: StepParts(self, ys, lambda ys: bind_step(head, ys)))
         return step, blend, State(s=self.read.cell.initial(ys), place=torch.zeros_like(row), row=row)
 
-    def _after(self, ys: Tensor, state: State, fed: Tensor) -> tuple[State, Tensor]:
+    def go_on(self, ys: Tensor, state: State, fed: Tensor) -> tuple[State, Tensor]:
         """The next state and its logits, ``fed`` being the features of the tag before."""
         cell, here = self.read.cell, state.place.clamp(max=ys.shape[1] - 1)
         x = torch.cat([ys[state.row, here], fed], -1)
@@ -119,6 +120,15 @@ class AutoregressiveHead(nn.Module):
         row, start, stop = rows.spans.unbind(1)
         agree = differ[row, :, stop] == differ[row, :, start]
         return (paths.scores.softmax(1)[rows.of[row]] * agree).sum(1).log()
+
+
+def bind_step(head: AutoregressiveHead, ys: Outputs) -> Step[State]:
+    """The step after a tag, in sentences that were read."""
+
+    def after(state: State, tags: Tensor) -> tuple[State, Tensor]:
+        return head.go_on(ys, state, head.T(tags))
+
+    return fuse_step(after)
 
 
 @dataclass(frozen=True)
