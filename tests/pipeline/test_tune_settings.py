@@ -373,6 +373,7 @@ def test_where_epochs_end_a_training_shorter_ones_have_fewer_and_as_much_less_ti
     assert plan_rungs(10.0, 10) == (Rung(1.0, 1), Rung(3.0, 3), Rung(10.0, 10))
     assert plan_rungs(8.0, 4) == (Rung(2.0, 1), Rung(8.0, 4))
     assert plan_rungs(8.0, 2) == (Rung(8.0, 2),)
+    assert plan_rungs(0.5, 12) == (Rung(1 / 6, 4), Rung(0.5, 12))  # a ninth would be 3 s
 
 
 @pytest.mark.parametrize(

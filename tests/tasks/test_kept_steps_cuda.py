@@ -179,7 +179,7 @@ def test_one_graph_translates_many_sources(decoder: Any, copying: bool) -> None:
     if copying and decoder not in ATTENDING:
         pytest.skip("only what attention looks at is copied")
     torch.manual_seed(0)
-    sizes: Any = {"hidden": 32, "embedding": 24, "copying": copying}
+    sizes: Any = {"hidden": 32, "embedding": 24, "copying": copying, "label_smoothing": 0.0}
     net = Seq2SeqNetwork(Seq2SeqConfig(decoder=decoder, **sizes), (V, V)).cuda().eval()
     for weight in net.parameters():
         weight.data = torch.randn_like(weight) * 0.3

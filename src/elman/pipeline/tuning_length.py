@@ -58,10 +58,11 @@ def choose_longest(request: SearchRequest) -> float:
 def plan_rungs(longest: float, epochs: int = 0) -> tuple[Rung, ...]:
     """A ninth of the longest training, a third and all of it, as far as that tells anything."""
     if epochs:
-        counts = [round(epochs / part) for part in (REDUCTION**2, REDUCTION, 1) if epochs >= part]
-        return tuple(Rung(longest * count / epochs, count) for count in counts)
-    shorter = [longest / REDUCTION**2, longest / REDUCTION]
-    return (*(Rung(minutes) for minutes in shorter if 60 * minutes >= SHORTEST), Rung(longest))
+        counts = [round(epochs / part) for part in (REDUCTION**2, REDUCTION) if epochs >= part]
+        shorter = [Rung(longest * count / epochs, count) for count in counts]
+    else:
+        shorter = [Rung(longest / part) for part in (REDUCTION**2, REDUCTION)]
+    return (*(rung for rung in shorter if 60 * rung.minutes >= SHORTEST), Rung(longest, epochs))
 
 
 def is_given(request: SearchRequest) -> bool:
