@@ -101,6 +101,21 @@ def test_a_kept_greedy_search_writes_what_plain_steps_write(options):
     assert tapes[0] is tapes[1] is tapes[2]
 
 
+def test_a_step_reads_its_own_sources_whoever_was_recorded_between_two_runs_of_it():
+    net, batches = make(MODELS[0])
+    begun = [lay_out(net).begin(batch, 1) for batch in batches]
+    limits: Any = {"start": start(batches[0]), "stop": AtTokens(()), "limit": 9}
+    for number in (0, 1, 0, 2, 1):
+        step, state = begun[number]
+        recorded = find_recording(step, Greedy(), **limits)
+        assert not isinstance(recorded, str), recorded
+        found = replay_rollout(recorded, Greedy(), state, **limits)
+        session, state = net.decoder.begin(net.encode(batches[number].source, batches[number].mask))
+        expected = rollout(step_after(net, session, batches[number]), state, Greedy(), **limits)
+        assert found.tokens.equal(expected.tokens)
+        torch.testing.assert_close(found.log_probs, expected.log_probs, rtol=1e-4, atol=1e-5)
+
+
 class ForeignReads(TorchDispatchMode):
     """Tensors that operations read which neither were known nor made by operations before."""
 
