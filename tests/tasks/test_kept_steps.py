@@ -1,7 +1,9 @@
 """The steps whose recordings are kept: what they read is known, and a kept one finds what plain steps find."""
 
+import gc
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 import pytest
 import torch
@@ -155,6 +157,28 @@ def tagger() -> Any:
     head = AutoregressiveHead(GRU(3 + 2, 5), 4, None, features=2, beam=5)
     step, _, state = head.open(torch.randn(3, 6, 3))
     return head, step, state
+
+
+@pytest.mark.parametrize(
+    "open_step", [language_model(), *(translator(**options) for options in (MODELS[0], *MODELS[-2:])), tagger]
+)
+def test_a_recording_is_kept_with_its_network_and_does_not_keep_it(open_step):
+    net, step, state = open_step()
+    limits: Any = {"start": torch.tensor([2, 3, 2]), "stop": AtTokens(()), "limit": 6}
+    recorded = find_recording(step, Greedy(), **limits)
+    assert not isinstance(recorded, str), recorded
+    replay_rollout(recorded, Greedy(), state, **limits)
+    with recorded.open_tape(state, limits["start"], 6) as tape:
+        gone = ref(net), ref(tape.recording)
+    del recorded, step, tape
+    gc.collect()  # what was made on the way
+    assert gone[1]() is not None
+    gc.disable()
+    try:
+        del net
+        assert [one() for one in gone] == [None, None]
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(
