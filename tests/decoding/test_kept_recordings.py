@@ -266,9 +266,9 @@ def test_threads_write_what_one_writes():
 
 def test_a_few_recordings_are_kept_those_that_were_used_last():
     net = make()
-    found = [find_recording_of(net, rows=rows) for rows in (1, 2, 3, 4)]
+    found = [find_recording_of(net, rows=rows) for rows in range(1, 9)]
     assert find_recording_of(net, rows=1) is found[0]
-    find_recording_of(net, rows=5)
+    find_recording_of(net, rows=9)
     assert find_recording_of(net, rows=2) is not found[1]
     assert find_recording_of(net, rows=1) is found[0]
 

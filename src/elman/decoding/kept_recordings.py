@@ -26,7 +26,7 @@ from elman.decoding.interfaces import FixedStep, Step
 from elman.shapes import Tensor
 from elman.state import S
 
-_MOST, _MOST_BYTES = 4, 2**29  # recordings of a network, and what they hold, but for the last
+_MOST, _MOST_BYTES = 8, 2**29  # recordings of a network, and what they hold, but for the last
 _TOLD = (int, float, str, Tensor)  # attributes by which parts of a network are told apart
 
 
