@@ -1,7 +1,9 @@
 """The steps whose recordings are kept: what they read is known, and a kept one finds what plain steps find."""
 
+import gc
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 import pytest
 import torch
@@ -31,7 +33,7 @@ MODELS: list[dict[str, Any]] = [
     {"decoder": "plain"},
     {"decoder": "context", "context_readout": True},
 ]
-SOURCES = [("ab", "cdba", "d"), ("abcd", "c", "bd"), ("c", "da", "bdca")]
+SOURCES = [("ab", "cdba", "d"), ("abcd", "c", "bd"), ("cab", "da", "bdcab")]  # up to four tokens, or five
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +100,22 @@ def test_a_kept_greedy_search_writes_what_plain_steps_write(options):
             tapes.append(tape.recording)
         for weight in net.parameters():
             weight.mul_(0.9)
-    assert tapes[0] is tapes[1] is tapes[2]
+    assert tapes[0] is tapes[1] is tapes[2]  # what attention looks at is padded, a summary has no length
+
+
+def test_a_step_reads_its_own_sources_whoever_was_recorded_between_two_runs_of_it():
+    net, batches = make(MODELS[0])
+    begun = [lay_out(net).begin(batch, 1) for batch in batches]
+    limits: Any = {"start": start(batches[0]), "stop": AtTokens(()), "limit": 9}
+    for number in (0, 1, 0, 2, 1):
+        step, state = begun[number]
+        recorded = find_recording(step, Greedy(), **limits)
+        assert not isinstance(recorded, str), recorded
+        found = replay_rollout(recorded, Greedy(), state, **limits)
+        session, state = net.decoder.begin(net.encode(batches[number].source, batches[number].mask))
+        expected = rollout(step_after(net, session, batches[number]), state, Greedy(), **limits)
+        assert found.tokens.equal(expected.tokens)
+        torch.testing.assert_close(found.log_probs, expected.log_probs, rtol=1e-4, atol=1e-5)
 
 
 class ForeignReads(TorchDispatchMode):
@@ -140,6 +157,28 @@ def tagger() -> Any:
     head = AutoregressiveHead(GRU(3 + 2, 5), 4, None, features=2, beam=5)
     step, _, state = head.open(torch.randn(3, 6, 3))
     return head, step, state
+
+
+@pytest.mark.parametrize(
+    "open_step", [language_model(), *(translator(**options) for options in (MODELS[0], *MODELS[-2:])), tagger]
+)
+def test_a_recording_is_kept_with_its_network_and_does_not_keep_it(open_step):
+    net, step, state = open_step()
+    limits: Any = {"start": torch.tensor([2, 3, 2]), "stop": AtTokens(()), "limit": 6}
+    recorded = find_recording(step, Greedy(), **limits)
+    assert not isinstance(recorded, str), recorded
+    replay_rollout(recorded, Greedy(), state, **limits)
+    with recorded.open_tape(state, limits["start"], 6) as tape:
+        gone = ref(net), ref(tape.recording)
+    del recorded, step, tape
+    gc.collect()  # what was made on the way
+    assert gone[1]() is not None
+    gc.disable()
+    try:
+        del net
+        assert [one() for one in gone] == [None, None]
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,8 @@ from elman.decoding.interfaces import FixedStep, Step
 from elman.shapes import Tensor
 from elman.state import S
 
-_MOST = 4  # recordings of a network
+_MOST, _MOST_BYTES = 8, 2**29  # recordings of a network, and what they hold, but for the last
+_TOLD = (int, float, str, Tensor)  # attributes by which parts of a network are told apart
 
 
 class Tape(NamedTuple):
@@ -42,6 +43,11 @@ class Shelf:
 
     network: Hashable = None  # what it was when they were made
     tapes: OrderedDict[Hashable, Tape] = field(default_factory=OrderedDict)
+
+    def is_full(self) -> bool:
+        """Is there more than should be kept?"""
+        held = sum(tensor.nbytes for tape in self.tapes.values() for tensor in _tensors(tape.parts))
+        return len(self.tapes) > _MOST or held > _MOST_BYTES
 
 
 # Beside the networks, not in them: a copy of one, or one that is saved, has none. No recording refers to its
@@ -79,21 +85,23 @@ def open_tape(
 
 
 def identify_network(net: nn.Module) -> Hashable | None:
-    """Where its weights lie and what its parts are; None where a hook may do anything in Python."""
+    """Where its weights lie and what its parts are; None where a hook, or a tensor, may be code in Python."""
     found = list[Hashable]()
     for part in net.modules():
-        tensors = [t for some in (part._parameters, part._buffers) for t in some.values() if t is not None]
-        if part._forward_hooks or part._forward_pre_hooks or {*map(type, tensors)} - {Tensor, nn.Parameter}:
+        if part._forward_hooks or part._forward_pre_hooks:
             return None
-        numbers = [number for value in vars(part).values() for number in _plain_values(value)]
-        places = [(t.data_ptr(), t.shape, t.stride(), t.dtype, t.device) for t in tensors]
-        found.append((str(type(part)), id(part), *numbers, *places))
-    return tuple(found)
+        found += [id(part), str(type(part))]
+        for value in vars(part).values():
+            several = value.values() if isinstance(value, dict) else (value,)
+            found += [_identify(one) for one in several if isinstance(one, _TOLD)]
+    return None if None in found else tuple(found)
 
 
-def _plain_values(value: Any) -> list[Hashable]:
-    several = value.values() if isinstance(value, dict) else (value,)
-    return [one for one in several if isinstance(one, bool | int | float | str)]
+def _identify(value: Tensor | float | str) -> Hashable | None:
+    if not isinstance(value, Tensor):
+        return value
+    plain = type(value) in (Tensor, nn.Parameter)
+    return (value.data_ptr(), value.shape, value.stride(), value.dtype, value.device) if plain else None
 
 
 def _describe(leaf: Any) -> Hashable:
@@ -134,5 +142,5 @@ def _put_back(owner: nn.Module, network: Hashable, key: Hashable, tape: Tape) ->
         shelf = _shelves[owner]
         if shelf.network == network:
             shelf.tapes[key] = tape
-            while len(shelf.tapes) > _MOST:
+            while len(shelf.tapes) > 1 and shelf.is_full():
                 shelf.tapes.popitem(last=False)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, cast
+
+from torch.nn.functional import pad
 
 from elman.kernels.few_rows import linear_few
+from elman.layers.attention import Memory
 from elman.layers.decoders.attention_decoder import AttentionDecoder, formula_cell
 from elman.layers.decoders.base import DecoderContext
 from elman.layers.decoders.inference import CutMatrices, InferenceDecoder, TokenProjections
@@ -16,6 +19,8 @@ from elman.state import State
 
 WriterStep = Callable[[State, Tensor], tuple[State, Tensor, Tensor]]
 """s_{i-1} and a token of each sequence -> s_i, o_i, α_i."""
+
+_ALIKE = 8  # lengths of sources for which a step has one shape
 
 
 class WriterParts(NamedTuple):
@@ -51,12 +56,21 @@ class LazyWriter:
         return step
 
     def list_parts(self, context: DecoderContext) -> WriterParts:
-        """What the step before these sources reads."""
+        """What the step before these sources reads, in memory of `pad_width`."""
         inputs = self._read_tokens() if self._table is None else self._table
-        return WriterParts(self.weights.begin(context)._replace(stacks=()), self.weights.cut, *inputs.parts)
+        context = self.weights.begin(context)
+        values, keys, mask = cast(Memory, context.source)
+        more = pad_width(mask.shape[1])
+        memory = Memory(pad(values, (0, 0, 0, more)), pad(keys, (0, 0, 0, more)), pad(mask, (0, more)))
+        return WriterParts(context._replace(source=memory, stacks=()), self.weights.cut, *inputs.parts)
 
     def _read_tokens(self) -> TokenProjections:
         return TokenProjections(self.embedding, self.decoder)
+
+
+def pad_width(length: int) -> int:
+    """How much padding, at which nobody looks, gives sources of like length one shape."""
+    return -length % _ALIKE
 
 
 def bind_writer(decoder: AttentionDecoder, embedding: Embedding, parts: WriterParts) -> WriterStep:

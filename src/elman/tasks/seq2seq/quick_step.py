@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import proxy
 
+from torch.nn.functional import pad
+
 from elman.cells import Cell
 from elman.decoding import Step
 from elman.decoding.interfaces import FixedStep, StepParts
@@ -14,7 +16,7 @@ from elman.layers.decoders.base import DecoderContext, DecoderOutput
 from elman.layers.decoders.decoder_program import ProgramSession, find_program
 from elman.layers.decoders.inference import freeze_cell
 from elman.layers.decoders.without_attention import ContextDecoder, PlainDecoder
-from elman.layers.decoders.writer import LazyWriter, WriterParts, WriterStep, bind_writer
+from elman.layers.decoders.writer import LazyWriter, WriterParts, WriterStep, bind_writer, pad_width
 from elman.scan.fused_step import fuse_step
 from elman.shapes import Float, Int, Tensor
 from elman.state import State
@@ -60,7 +62,8 @@ class QuickSteps:
     def _list_parts(self, session: DecoderContext, batch: Seq2SeqBatch) -> StepParts[State]:
         net: Any = proxy(self.net)  # so that a recording, which is kept with the network, does not keep it
         if isinstance(self.decoder, AttentionDecoder):
-            read = self.writer.list_parts(session), batch.copies, batch.unknown
+            copies = pad(batch.copies, (0, pad_width(batch.source.shape[1]) if batch.copies.shape[1] else 0))
+            read = self.writer.list_parts(session), copies, batch.unknown
             return StepParts(self.net, read, lambda read: _bind_attending(net, *read))
         cells, session = self.cells, session._replace(stacks=())
         return StepParts(self.net, session, lambda one: fuse_step(_plain_step(net, net.decoder, cells, one)))
