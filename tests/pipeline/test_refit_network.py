@@ -66,6 +66,25 @@ def test_where_it_fails_the_weights_are_those_that_were_validated(tmp_path, fail
     assert weights(tmp_path / "failed") == weights(tmp_path / "validated")
 
 
+@pytest.mark.parametrize(("more", "stays"), [(0.01, False), (1.0, True)])
+def test_where_it_learns_less_the_validated_network_stays(tmp_path, monkeypatch, capsys, more, stays):
+    chosen, honest, calls = refitting(tmp_path), Classifier.loss, []
+    with monkeypatch.context() as patch:
+        patch.setattr(delivery, "refit_network", lambda recipe, model, examples, first: None)
+        run_recipe(chosen, tmp_path / "validated")
+
+    def loss(self, batch, progress):
+        calls.append(batch)
+        return honest(self, batch, progress) + (more if len(calls) > 12 else 0.0)
+
+    monkeypatch.setattr(Classifier, "loss", loss)
+    outcome = run_recipe(chosen, tmp_path / "m")
+    assert outcome is not None
+    assert ("it learnt less" in capsys.readouterr().err) == stays
+    assert outcome.metrics["trained_on"]["examples"] == (36 if stays else 40)
+    assert (weights(tmp_path / "m") == weights(tmp_path / "validated")) == stays
+
+
 def test_words_that_were_held_out_are_known(tmp_path):
     lines = [f"word{n} same\t{'ab'[n % 2]}\n" for n in range(40)]
     (tmp_path / "t.tsv").write_text("text\tlabel\n" + "".join(lines))

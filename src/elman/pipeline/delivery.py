@@ -56,8 +56,9 @@ def deliver(run: Delivery, valid: Any, folder: RunFolder) -> dict[str, Any]:
             run.model.learn_held_out(run.data.training, run.data.held)
         if run.first is not None and not end.failure:
             examples = run.model.join(run.data.training, run.data.held)
-            metrics["trained_on"] = refit_network(run.recipe, run.model, examples, run.first)
-            run = run._replace(stats=metrics["trained_on"])
+            known = refit_network(run.recipe, run.model, examples, run.first)
+            run = run if known is None else run._replace(stats=known)
+            metrics["trained_on"] = run.stats
         if run.data.test is not None:
             metrics["test"] = run.model.evaluate_dataset(run.model.encode(run.data.test))
     except BaseException as error:  # a signal, too

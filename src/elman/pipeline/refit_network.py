@@ -20,6 +20,7 @@ from elman.tasks.base import Task
 from elman.training.display import make_display
 from elman.training.distributed import is_main_process
 from elman.training.ema import load_weights
+from elman.training.final_loss import FinalLoss
 from elman.training.training_loop import fit
 
 Weights = Mapping[str, Tensor]
@@ -30,6 +31,7 @@ class FirstWeights(NamedTuple):
 
     weights: Weights
     texts: Sequence[str]
+    loss: FinalLoss  # of the training that was validated
 
 
 def copy_parameters(model: Task) -> dict[str, Tensor]:
@@ -48,12 +50,13 @@ def find_first_weights(model: Task, folder: Path) -> Weights:
     return load(path.read_bytes()) if path.exists() else copy_parameters(model)
 
 
-def refit_network(recipe: Recipe, model: Task, examples: Any, first: FirstWeights) -> dict[str, int]:
+def refit_network(recipe: Recipe, model: Task, examples: Any, first: FirstWeights) -> dict[str, int] | None:
     """Train a model on all examples from its first weights, as it was on most of them: what it has read.
 
     What was chosen on those that were held out stays as it is: how sure answers are, and what is mixed. Where
     examples are too few to choose by a part of them, all choose: each by a network of the others, in folds.
-    Where it is interrupted or fails, the model stays the one that was validated.
+    Where it is interrupted or fails, the model stays the one that was validated; also, with None, where it fits
+    its examples clearly less than that one did: a training of few examples may miscarry.
     """
     validated, dataset = copy_parameters(model), model.encode(examples)
     stats = model.dataset_stats(dataset)
@@ -65,10 +68,16 @@ def refit_network(recipe: Recipe, model: Task, examples: Any, first: FirstWeight
         known = (stats["examples"], model.noun) if "examples" in stats else (stats["tokens"], model.unit)
         _say(f"now all {known[0]:,} {known[1]} are trained on")
         with model.training_anew():
-            _train(recipe, model, dataset, first.weights)
+            loss = _train(recipe, model, dataset, first.weights)
     except BaseException:
         load_weights(model.net, validated)
         raise
+    if loss.is_worse_than(first.loss):
+        _say(
+            f"it learnt less (loss {loss.mean:.3g}, {first.loss.mean:.3g} before): the validated network stays"
+        )
+        load_weights(model.net, validated)
+        return None
     return stats
 
 
@@ -86,14 +95,15 @@ def _judge_folds(recipe: Recipe, model: Task, dataset: Any, first: Weights) -> T
     return joined[torch.cat([(fold == number).nonzero()[:, 0] for number in range(folds)]).argsort()]
 
 
-def _train(recipe: Recipe, model: Task, dataset: Any, first: Weights) -> None:
+def _train(recipe: Recipe, model: Task, dataset: Any, first: Weights) -> FinalLoss:
     """From its first weights, by the settings of the run."""
+    loss = FinalLoss()
     target = train_target(recipe, model)
     batches = model.build_batches(dataset, recipe.data, recipe.training.seed)
     load_weights(model.net, dict(first))
     display = make_display(model.unit) if is_main_process() else None
     try:
-        events = fit(target.net, batches, target.loss, recipe.training)
+        events = loss.watch(fit(target.net, batches, target.loss, recipe.training))
         with closing(events), defer_signals() as signals:
             for event in events:
                 if display is not None:
@@ -103,6 +113,7 @@ def _train(recipe: Recipe, model: Task, dataset: Any, first: Weights) -> None:
     finally:
         if display is not None:
             display.close()
+    return loss
 
 
 def _say(line: str) -> None:

@@ -56,6 +56,7 @@ from elman.tasks.base import Task
 from elman.training.checkpoint import checkpoint_size
 from elman.training.distributed import is_main_process, local_device, was_restarted
 from elman.training.evaluation import Validation
+from elman.training.final_loss import FinalLoss
 from elman.training.run import find_resume_point, follow
 from elman.training.tracking import open_log
 from elman.training.training_loop import fit
@@ -185,7 +186,8 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
         record.add_first_phase({**phase, **guesses})
         if refits:
             keep_first_weights(model, folder.work)
-    first = FirstWeights(find_first_weights(model, folder.work), texts) if refits else None
+    loss = FinalLoss()
+    first = FirstWeights(find_first_weights(model, folder.work), texts, loss) if refits else None
     settings = leave_minutes(recipe.training, record.first_phase)
     settings = settings if valid else replace(settings, patience=0)
     batches = model.build_batches(dataset, recipe.data, settings.seed)
@@ -193,7 +195,9 @@ def _train(recipe: Recipe, folder: RunFolder, begin: RunBegin) -> Outcome | None
     validation = _validation(model, valid, target) if valid else None
     trained = init is not None and not starts_from_lm(recipe, init)
     events = fit(target.net, batches, target.loss, settings, validation, resume=snapshot, trained=trained)
-    end = follow(events, folder.work, fingerprint, unit=model.unit, trackers=trackers, second=bool(texts))
+    end = follow(
+        loss.watch(events), folder.work, fingerprint, unit=model.unit, trackers=trackers, second=bool(texts)
+    )
     if end is None:
         record.finish()
         return None
