@@ -18,7 +18,7 @@ from elman.pipeline.default_facts import Facts
 from elman.pipeline.recipe import build
 from elman.pipeline.setting_importance import measure_importance
 from elman.pipeline.trial_run import Launcher, TrialRun
-from elman.pipeline.trial_score import count_updates
+from elman.pipeline.trial_score import find_length
 from elman.pipeline.tune_settings import RunEnd, Search, search_settings
 from elman.pipeline.tuning_length import Rung, SearchRequest, choose_longest, fits, plan_rungs
 from elman.pipeline.tuning_plan import make_plan, read_plan
@@ -29,6 +29,12 @@ from tests.tasks.topics import table
 pytest.importorskip("optuna")
 
 LONG = 1e6  # minutes: the number of trials ends the search
+ROWS = (
+    {"update": 7, "epoch": 2},
+    {"update": 7, "scores": {}, "best": True},
+    {"update": 9, "epoch": 2},
+    {"update": 9, "scores": {}},
+)
 
 
 class Clock:
@@ -52,16 +58,20 @@ class PretendedLauncher(Launcher):
     started: list[tuple[int, int]] = field(default_factory=list)
     recipes: list[Any] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)  # of its minutes that a training takes; none: all
+    ends: list[str] = field(default_factory=lambda: ["epochs"])  # why it stops
 
     def start(self, recipe, folder: Path, *, trial: int, rung: int) -> TrialRun:
         self.started.append((trial, rung))
         self.recipes.append(recipe)
         folder.mkdir(parents=True, exist_ok=True)
         score = 50 - 5 * abs(log(recipe.training.lr / 6e-3)) + recipe.training.minutes
-        (folder / "metrics.json").write_text(json.dumps({"valid": {"accuracy": score}}))
+        for each in (folder, folder / "fold-1"):
+            each.mkdir(exist_ok=True)
+            found = {"valid": {"accuracy": score}, "stopped": self.ends[-1]}
+            (each / "metrics.json").write_text(json.dumps(found))
+            (each / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+        (folder / "folds.json").write_text(json.dumps({"scores": {"accuracy": {"mean": score}}}))
         (folder / "model.safetensors").write_bytes(b"weights")
-        rows = ({"update": 7}, {"update": 7, "scores": {}, "best": True}, {"update": 9, "scores": {}})
-        (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         run = TrialRun(trial, rung, folder, folder / "log", None, self.clock.now)
         self.clock.now += 60 * recipe.training.minutes * (self.shares[-1] if self.shares else 1.0)
         return run if trial not in self.failing else FailedRun(**vars(run))
@@ -343,24 +353,23 @@ def test_trainings_that_end_by_their_epochs_leave_time_for_more(begin, request_)
     assert counts[1] > 3 * counts[0]
 
 
-def test_the_best_is_trained_anew_for_its_epochs_unless_minutes_ended_it(begin, request_):
-    for share, updates in ((0.1, 0), (1.1, 7)):
-        search = begin(3, minutes=15.0, data=ask(request_).data)
-        search.launcher.shares.append(share)
-        finish(search)
-        result = gather_result(search.plan, search.study.results, search.scores, search.out)
-        training = result.recipe.training
-        assert (training.updates, training.minutes, training.refit) == (updates, 0.0, True)
-        assert training.epochs == search.plan.find_length(result.best.values, 1).epochs
-        shutil.rmtree(search.out)
-        search.out.mkdir()
+@pytest.mark.parametrize(("stopped", "folds"), [("epochs", 0), ("minutes", 0), ("epochs", 3)])
+def test_the_best_is_trained_anew_for_its_epochs_as_far_as_they_came(begin, request_, stopped, folds):
+    search = begin(3, minutes=15.0, folds=folds, data=ask(request_).data)
+    search.launcher.ends.append(stopped)
+    finish(search)
+    result = gather_result(search.plan, search.study.results, search.scores, search.out)
+    training = result.recipe.training
+    wanted = search.plan.find_length(result.best.values, len(search.plan.rungs) - 1).epochs
+    assert (training.updates, training.minutes, training.refit) == (0, 0.0, True)
+    assert training.epochs == (2 if stopped == "minutes" else wanted)
 
 
 @pytest.mark.parametrize("content", ["", "{}\n", "[]\n", "{\n", '{"best": true}\n'])
 def test_a_log_that_was_changed_is_one_sentence(tmp_path, content):
     (tmp_path / "metrics.jsonl").write_text(content)
     with pytest.raises(ModelError, match=r"metrics.jsonl is not what a training has written; begin a new"):
-        count_updates(tmp_path)
+        find_length(tmp_path, 0)
 
 
 def test_short_searches_have_fewer_rungs():

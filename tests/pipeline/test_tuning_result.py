@@ -7,7 +7,7 @@ from math import inf
 import pytest
 
 from elman.errors import ModelError
-from elman.pipeline.trial_score import ScoreReader, count_updates
+from elman.pipeline.trial_score import ScoreReader, find_length
 from elman.pipeline.tuning_length import Rung
 from elman.pipeline.tuning_plan import TuningPlan
 from elman.pipeline.tuning_result import SearchResult, write_table
@@ -105,8 +105,19 @@ def test_the_updates_of_a_trial_are_those_before_its_best_evaluation(tmp_path):
         {"update": 15},
     ]
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert count_updates(tmp_path) == 9
+    assert find_length(tmp_path, 0) == {"updates": 9}
     for content in ('{"update": 3}\n', "[1]\n", "{", ""):
         (tmp_path / "metrics.jsonl").write_text(content)
         with pytest.raises(ModelError, match=r"metrics\.jsonl is not what a training has written"):
-            count_updates(tmp_path)
+            find_length(tmp_path, 0)
+
+
+def test_a_trial_that_its_minutes_ended_had_fewer_epochs(tmp_path):
+    rows = [{"update": 5, "epoch": 1}, {"update": 9, "epoch": 2}, {"update": 9, "scores": {}, "best": True}]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for stopped, epochs in (("epochs", 7), ("patience", 7), ("minutes", 2)):
+        (tmp_path / "metrics.json").write_text(json.dumps({"stopped": stopped}))
+        assert find_length(tmp_path, 7) == {"epochs": epochs}
+    (tmp_path / "metrics.json").write_text("{}")
+    with pytest.raises(ModelError, match="is not what a training has written"):
+        find_length(tmp_path, 7)

@@ -40,14 +40,19 @@ class ScoreReader:
         self.metric, self.sign = model.metric, 1.0 if model.best == "max" else -1.0
 
 
-def count_updates(folder: Path) -> int:
-    """After how many updates a training was best."""
+def find_length(folder: Path, epochs: int) -> dict[str, int]:
+    """How long a training is to be that does as this one did: of so many epochs, as far as its minutes let it
+    come; or of updates, where 0 epochs are wanted, up to its best evaluation."""
     path = folder / METRICS_LOG
     try:
         rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        return max(int(row["update"]) for row in rows if row.get("best"))
+        if not epochs:
+            return {"updates": max(int(row["update"]) for row in rows if row.get("best"))}
+        if read_json(folder / METRICS)["stopped"] == "minutes":
+            epochs = max(int(row["epoch"]) for row in rows if "epoch" in row)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ModelError(f"{path} is not what a training has written; begin a new search") from None
+    return {"epochs": epochs}
 
 
 def load_trial(plan: TuningPlan, folder: Path) -> Task:

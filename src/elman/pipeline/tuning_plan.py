@@ -82,13 +82,15 @@ class TuningPlan:
             return length
         return Rung(length.minutes, max(1, round(values.get(EPOCHS, longest) * length.epochs / longest)))
 
-    def make_last_recipe(self, values: Mapping[str, Any], rung: int, updates: int = 0) -> Recipe | None:
-        """A trial for so many updates, 0: for its epochs, and then anew on all data; None where there is a
-        file to validate on, so that nothing was held out."""
+    def make_last_recipe(
+        self, values: Mapping[str, Any], rung: int, length: Mapping[str, int]
+    ) -> Recipe | None:
+        """A trial for so many epochs or updates, and then anew on all data; None where there is a file to
+        validate on, so that nothing was held out."""
         recipe = self.make_recipe(values, rung)
-        length: dict[str, Any] = {"updates": updates, "minutes": 0.0, "patience": 0, "evaluation_share": 0.0}
+        ends: dict[str, Any] = {"minutes": 0.0, "patience": 0, "evaluation_share": 0.0, **length}
         try:
-            return replace(recipe, training=replace(recipe.training, refit=True, **length))
+            return replace(recipe, training=replace(recipe.training, refit=True, **ends))
         except ConfigError:
             return None
 
@@ -96,7 +98,7 @@ class TuningPlan:
     def refits(self) -> bool:
         """Whether the best settings are trained anew in the end, on what was held out, too."""
         known = self.rungs[-1].epochs or not self.folds  # folds have no common number of updates
-        return bool(known) and self.make_last_recipe(self.plain, 0, updates=1) is not None
+        return bool(known) and self.make_last_recipe(self.plain, 0, {"updates": 1}) is not None
 
     def write(self, folder: Path) -> None:
         """Keep it for the case that the search is resumed."""

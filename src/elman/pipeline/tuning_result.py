@@ -20,7 +20,7 @@ from elman.pipeline.model_card import write_model_card
 from elman.pipeline.recipe import Recipe, expand_paths
 from elman.pipeline.recipe_file import format_recipe
 from elman.pipeline.trial_run import run_folder
-from elman.pipeline.trial_score import ScoreReader, count_updates, load_trial
+from elman.pipeline.trial_score import ScoreReader, find_length, load_trial
 from elman.pipeline.tuning_plan import TuningPlan
 from elman.pipeline.tuning_study import TrialResult, find_best
 
@@ -32,7 +32,7 @@ class SearchResult(NamedTuple):
     trials: Sequence[TrialResult]
     metric: str
     sign: float  # -1 where less of the metric is better: scores of trials are such that more is better
-    updates: int = 0  # after which the best trial was best, where it is trained anew and epochs do not say
+    length: Mapping[str, int] = {}  # epochs or updates of the best trial, where it is trained anew
 
     @property
     def best(self) -> TrialResult:
@@ -64,7 +64,7 @@ class SearchResult(NamedTuple):
     def recipe(self) -> Recipe:
         """The best settings; the test data that was given is part of it again."""
         best, plan = self.best, self.plan
-        last = plan.make_last_recipe(best.values, best.reached, self.updates) if plan.refits else None
+        last = plan.make_last_recipe(best.values, best.reached, self.length) if plan.refits else None
         made = last or plan.make_recipe(best.values, best.reached)
         return replace(made, data=replace(made.data, test=self.plan.recipe.data.test))
 
@@ -90,17 +90,12 @@ def gather_result(
     folder = run_folder(out, best.number, best.reached)
     if not scores.metric:  # nothing was trained in this session
         scores.learn(folder)
-    updates = 0
-    if plan.refits and not ends_by_epochs(plan, best):
-        updates = count_updates(folder / fold_folder(1) if plan.folds else folder)
+    length: Mapping[str, int] = {}
+    if plan.refits:
+        one = folder / fold_folder(1) if plan.folds else folder
+        length = find_length(one, plan.find_length(best.values, best.reached).epochs)
     ordered = sorted(trials, key=lambda t: (-t.reached, -t.scores.get(t.reached, 0.0), t.number))
-    return SearchResult(plan, ordered, scores.metric, scores.sign, updates)
-
-
-def ends_by_epochs(plan: TuningPlan, trial: TrialResult) -> bool:
-    """Whether the longest training of a trial was as long as its epochs, and not ended by its minutes."""
-    rung = plan.rungs[trial.reached]
-    return bool(rung.epochs) and trial.times[trial.reached] < 60 * rung.minutes * max(1, plan.folds)
+    return SearchResult(plan, ordered, scores.metric, scores.sign, length)
 
 
 def write_table(result: SearchResult, out: Path) -> None:
