@@ -138,7 +138,7 @@ def test_constraints_of_one_kind_have_one_recording_and_each_call_obeys_its_own(
         {"stop": AtTokens((7, 8))},
         {"constraints": [BannedTokens(((2,),))]},
     ],
-    ids=str,
+    ids=["rows", "greedy", "temperature", "top_p", "first greedy", "limit", "stop", "constraints"],
 )
 def test_another_shape_kind_or_setting_is_another_recording(other):
     net, base = make(), {"policy": draw()}
