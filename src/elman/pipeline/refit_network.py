@@ -14,6 +14,7 @@ from safetensors.torch import load, save
 from elman.files.atomic_files import write_atomically
 from elman.files.model_files import PRETRAINED
 from elman.interruption import Interrupted, defer_signals
+from elman.number_format import format_number
 from elman.pipeline.recipe import Recipe, train_target
 from elman.shapes import Tensor
 from elman.tasks.base import Task
@@ -73,9 +74,8 @@ def refit_network(recipe: Recipe, model: Task, examples: Any, first: FirstWeight
         load_weights(model.net, validated)
         raise
     if loss.is_worse_than(first.loss):
-        _say(
-            f"it learnt less (loss {loss.mean:.3g}, {first.loss.mean:.3g} before): the validated network stays"
-        )
+        after, before = (format_number(one.mean, 3) for one in (loss, first.loss))
+        _say(f"it learnt less (loss {after}, {before} before): the network that was validated stays")
         load_weights(model.net, validated)
         return None
     return stats
