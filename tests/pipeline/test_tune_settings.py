@@ -20,7 +20,7 @@ from elman.pipeline.setting_importance import measure_importance
 from elman.pipeline.trial_run import Launcher, TrialRun
 from elman.pipeline.trial_score import find_length
 from elman.pipeline.tune_settings import RunEnd, Search, search_settings
-from elman.pipeline.tuning_length import Rung, SearchRequest, choose_longest, fits, plan_rungs
+from elman.pipeline.tuning_length import Rung, SearchRequest, choose_longest, has_room, plan_rungs
 from elman.pipeline.tuning_plan import make_plan, read_plan
 from elman.pipeline.tuning_result import gather_result, write_table
 from elman.pipeline.tuning_study import TuningStudy
@@ -335,9 +335,9 @@ def test_a_search_in_folds_that_were_chosen_is_resumed_by_the_same_command(reque
 
 def test_more_words_than_have_room_are_read_as_far_as_the_minutes_go():
     facts = Facts(words=100_000)
-    assert fits(facts, 10, longest=1.0)
-    assert not fits(facts, 20, longest=1.0)
-    assert not fits(Facts(words=1, running=True), 1, longest=1.0)
+    assert has_room(facts, 10, longest=1.0)
+    assert not has_room(facts, 20, longest=1.0)
+    assert not has_room(Facts(words=1, running=True), 1, longest=1.0)
 
 
 def test_trainings_that_end_by_their_epochs_leave_time_for_more(begin, request_):

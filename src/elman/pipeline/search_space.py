@@ -96,7 +96,7 @@ def find_space(plain: Mapping[str, Any], fits: Callable[[str, Any], bool]) -> di
     for setting in SEARCH_SPACE:
         if setting.key not in plain or (setting.beside and setting.beside not in plain):
             continue
-        if setting.key == "training.epochs" and not plain[setting.key]:
+        if isinstance(setting, Sizes) and not plain[setting.key]:  # there is none: the minutes end a training
             continue
         values = setting.values(plain[setting.key])
         if choices := values.get("choices"):

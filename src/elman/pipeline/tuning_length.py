@@ -70,7 +70,7 @@ def is_given(request: SearchRequest) -> bool:
     return bool({"epochs", "updates", "minutes"} & {*request.data.get("training", {})})
 
 
-def fits(facts: Facts, epochs: int, longest: float) -> bool:
+def has_room(facts: Facts, epochs: int, longest: float) -> bool:
     """Whether so many epochs have room in the longest training, or nearly."""
     return not facts.running and facts.words * epochs <= PACE * 60 * longest * 2
 

@@ -32,7 +32,7 @@ from elman.pipeline.tuning_length import (
     Rung,
     SearchRequest,
     choose_longest,
-    fits,
+    has_room,
     is_given,
     needs_folds,
     plan_rungs,
@@ -123,7 +123,7 @@ def read_plan(folder: Path, request: SearchRequest) -> TuningPlan:
 
 
 def make_plan(request: SearchRequest) -> TuningPlan:
-    """Read the data and choose what the plain command would choose for a training as long as the longest."""
+    """Read the data and choose what the plain command would choose for it, and how long trainings are."""
     data = _request_data(request, choose_longest(request))
     recipe, given = build(data), frozenset(list_keys(data))
     if not recipe.data.train:
@@ -160,15 +160,15 @@ def make_plan(request: SearchRequest) -> TuningPlan:
 def _choose(
     recipe: Recipe, given: frozenset[str], facts: Facts, request: SearchRequest
 ) -> tuple[Facts, ChosenRecipe, int]:
-    """What the plain command chooses by which facts: for its own epochs, if they find room in the minutes of
-    the longest training; else for those minutes, and 0 epochs."""
+    """By which facts the plain command chooses, what, and for how many epochs: its own where they find room
+    in the longest training; 0 where the minutes of that end it."""
     if not is_given(request):
         free = replace(facts, minutes=0.0, timed=False)
         untimed = replace(recipe, training=replace(recipe.training, minutes=0.0))
         settings = dict(choose_settings(untimed, given, free).settings)
         settings.pop("training.refit", None)  # that comes last, once
         chosen = apply_settings(recipe, given, settings)
-        if fits(facts, chosen.training.epochs, recipe.training.minutes):
+        if has_room(facts, chosen.training.epochs, recipe.training.minutes):
             return free, ChosenRecipe(chosen, settings), chosen.training.epochs
     return facts, choose_settings(recipe, given, facts), 0
 
