@@ -1,5 +1,6 @@
 """What a search and a learning curve say: each trial in a line, the best in a table, the gain of more data."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -80,16 +81,23 @@ def test_the_table_has_the_best_ten_and_the_plain_settings_in_any_case(capsys):
     assert [line.split()[0] for line in show([plain, *many[:9], failed])[1:]] == ["0", *"123456789"]
 
 
-@pytest.mark.parametrize(("folds", "label"), [(0, "valid accuracy after 30 s"), (3, "accuracy after 30 s")])
+@pytest.mark.parametrize(
+    ("folds", "first", "label"),
+    [
+        (0, Rung(0.5), "valid accuracy after 30 s"),
+        (3, Rung(0.5), "accuracy after 30 s"),
+        (0, Rung(0.5, 3), "valid accuracy after about 3 epochs"),
+    ],
+)
 def test_the_picture_has_the_scores_of_first_trainings_and_the_ranges_of_numbers(
-    folds, label, monkeypatch, capsys
+    folds, first, label, monkeypatch, capsys
 ):
     space = {
         "lr": {"low": 0.1, "high": 1.0, "log": True},
         "size": {"low": 1, "high": 9},
         "cell": {"choices": ["a"]},
     }
-    plan = plan_of(0.5, 2.0, folds=folds, space=space)
+    plan = replace(plan_of(0.5, 2.0, folds=folds, space=space), rungs=(first, Rung(2.0, 3 * first.epochs)))
     trials = [
         TrialResult(2, {"lr": 0.2}, {0: -1.5, 1: -1.0}, {0: 1.0}, "", True, 1),
         TrialResult(0, {"lr": 0.1}, {0: -2.0}, {0: 1.0}, "", True, 0),

@@ -150,7 +150,8 @@ def _plot(result: SearchResult, search: Search) -> bool:
     roles = {0: "plain", result.best.number: "best"}
     trials = [TunedTrial(t.values, result.score(t, 0), roles.get(t.number, "")) for t in scored]
     judged = "" if result.plan.folds else "valid "
-    label = f"{judged}{result.metric} after {result.plan.rungs[0].describe()}"
+    rung = result.plan.rungs[0]  # of its epochs each trial had the same share
+    label = f"{judged}{result.metric} after {'about ' * bool(rung.epochs)}{rung.describe()}"
     space = {key: values for key, values in result.plan.space.items() if "low" in values}
     ranges = {key: SearchedRange(v["low"], v["high"], v.get("log", False)) for key, v in space.items()}
     try:
